@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ExecutionContext } from '../src/kernel/call/execution-context.ts';
 import { createFilePolicy } from '../src/kernel/world/file-policy.ts';
-import type { Mode } from '../src/policy/create-policy.ts';
 import { createPolicy } from '../src/policy/create-policy.ts';
+import type { Mode } from '../src/policy/mode.ts';
 import { atMost, type Benchmark, type Measurement, median, reported } from './benchmark.ts';
 
 /** Another parser of the shell, which only parses. */
@@ -29,7 +29,7 @@ function judge(mode: Mode) {
     policy.decide({
       tool: 'bash',
       args: { command },
-      access: [{ kind: 'process.run', command, writes: 'workspace' }],
+      access: [{ kind: 'process.run', command, writes: 'stage' }],
       effect: 'once',
       ownReason: undefined,
       asksAlways: false,

@@ -6,12 +6,12 @@ import { builtInTools } from '../src/tools/index.ts';
 
 const root = join(import.meta.dirname, '..');
 const NAMES = new Set(builtInTools.map(({ name }) => name));
-/** Files that are data about tools: what each toolset calls them, and the demo's script. */
-const DATA = ['src/runtime/registry/built-in-toolsets.ts', 'src/app/demo.ts'];
+/** Files that are data about tools: their names in each toolset, the demo's script, and the name of the runtime's own call. */
+const DATA = ['src/runtime/registry/built-in-toolsets.ts', 'src/app/demo.ts', 'src/kernel/tool/kept-changes.ts'];
 /** Names that are also those of programs and languages, and the folders where they mean that. */
 const PROGRAMS = new Set(['bash', 'grep', 'glob']);
 const OF_PROGRAMS =
-  /^src\/(policy|shell|sandbox|workspace|kernel\/tool\/access|app\/approvals\/file-fingerprints|tools\/code|tools\/(shell|search)|cli\/commands\/completion)\b/;
+  /^src\/(policy|shell|sandbox|workspace|kernel\/tool\/access|tools\/code|tools\/(shell|search)|cli\/commands\/completion)\b/;
 
 const found = ['src', 'web'].flatMap((folder) => sources(folder)).flatMap(namesIn);
 for (const line of found) console.error(line);

@@ -24,7 +24,9 @@ export { fail, type MaybePromise, type Metadata, ok, type Result } from './kerne
 export { type Access, UNKNOWN_ACCESS } from './kernel/tool/access.ts';
 export { ToolCategory } from './kernel/tool/category.ts';
 export type { CheckedArguments as Checked, InputSchema, Issue, JsonSchema } from './kernel/tool/input-schema.ts';
-export { defineTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from './kernel/tool/tool.ts';
+export type { KeptChanges } from './kernel/tool/kept-changes.ts';
+export { type OwnReason, type Plan, type PlanFailure, type PlanResult, planFailure } from './kernel/tool/plan.ts';
+export { defineTool, type Tool, type ToolContext, type ToolSource } from './kernel/tool/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool/tool-parameter.ts';
 export { ToolResult } from './kernel/tool/tool-result.ts';
 export {
@@ -56,14 +58,9 @@ export { type ScriptedTurn, scriptedModel } from './models/scripted.ts';
 export { createWeb, type WebAccess, type WebOptions, withWeb } from './net/create-web.ts';
 export type { SearchSettings } from './net/search/settings.ts';
 export { proposeRules, type RuleProposal as Proposal } from './policy/always/propose-rule.ts';
-export {
-  createPolicy,
-  type ExplainingPolicy,
-  type Explanation,
-  MODES,
-  type Mode,
-  type PolicyOptions,
-} from './policy/create-policy.ts';
+export { createPolicy, type ExplainingPolicy, type Explanation } from './policy/create-policy.ts';
+export { MODES, type Mode } from './policy/mode.ts';
+export type { CommandEffects, PolicyOptions } from './policy/policy-options.ts';
 export { parseRule, parseRules, type RuleSet, type RuleSource } from './policy/rules/parse-rules.ts';
 export type { Rule, RuleVerdict } from './policy/rules/rule.ts';
 export { strictCommands } from './policy/rules/strict-list.ts';

@@ -16,12 +16,13 @@ export const STEPS: readonly Step[] = [
     task: 'run the pipeline; catch all that is thrown',
   },
   {
-    functions: ['admit', 'propose', 'validate', 'judge', 'askPolicy'],
-    task: 'validate, name the files touched, ask the policy',
+    functions: ['admit', 'propose', 'validate', 'admitPlanned'],
+    task: 'validate; run, ask or refuse by the verdict',
   },
-  { functions: ['explain', 'judgeAccess', 'strictest'], task: 'judge each access by rules and mode' },
+  { functions: ['judgeCall', 'askPolicy', 'planned'], task: 'plan the call or name the files touched, ask the policy' },
+  { functions: ['explain', 'judgeAccess'], task: 'judge each access by rules and mode' },
   {
-    functions: ['runAdmitted', 'takeTurn', 'runInTurn', 'start', 'run'],
+    functions: ['runAdmitted', 'runInTurn', 'start', 'run'],
     task: 'wait for the turn, record the start, run',
   },
   { functions: ['run', 'asText', 'render'], task: 'the tool itself' },

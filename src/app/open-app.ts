@@ -7,11 +7,13 @@ import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { silentLogger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
-import type { Sandbox } from '../kernel/world/sandbox.ts';
+import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
+import type { Stages } from '../kernel/world/stage.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { mayBeToolOf } from '../mcp/client/tool-name.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
 import type { ExplainingPolicy } from '../policy/create-policy.ts';
+import type { CommandEffects } from '../policy/policy-options.ts';
 import { ToolExecutor } from '../runtime/executor.ts';
 import { LiveCalls } from '../runtime/order/live-calls.ts';
 import { builtInToolsets } from '../runtime/registry/built-in-toolsets.ts';
@@ -22,7 +24,6 @@ import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 import { hostsOfRules } from './admin/hosts-of-rules.ts';
 import { knownTools } from './admin/known-tools.ts';
 import { ownPorts } from './admin/server-registry.ts';
-import { createFingerprinter } from './approvals/file-fingerprints.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
@@ -65,6 +66,8 @@ export interface App {
   readonly blobs: BlobStore;
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
+  /** Pending changes of commands. */
+  readonly stages: Stages;
   readonly policy: ExplainingPolicy;
   /** Hides the secrets of the environment and the user's keys; shared by all apps of one store. */
   readonly hider: SecretHider;
@@ -131,7 +134,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     workspace: workspaceId(root),
     files,
     home,
-    contained: sandbox.kind !== 'none',
+    effects: EFFECTS[sandbox.kind],
     known,
     tools: registry.offered(),
     urls: web.urls,
@@ -164,7 +167,6 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     store,
     blobs,
     world: withWeb(commands.addTo(workspace), web),
-    fingerprinter: createFingerprinter(workspace),
     ...(options.approver !== undefined && { approver: options.approver }),
     live,
     hider,
@@ -178,6 +180,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     blobs,
     sandbox,
     workspace,
+    stages: commands.stages,
     policy: policy.value.policy,
     hider,
     rules: policy.value,
@@ -202,6 +205,13 @@ function filePolicyOf({ sensitiveFiles }: Config): FilePolicy {
     sensitiveFiles.filter(isLifted).map((pattern) => pattern.slice(1)),
   );
 }
+
+/** Where the changes of commands go in each sandbox. */
+const EFFECTS: Readonly<Record<SandboxKind, CommandEffects>> = {
+  bubblewrap: 'staged',
+  seatbelt: 'read-first',
+  none: 'live',
+};
 
 /** Longer than the timeout of a server. */
 const WHOLE_START_MS = 60_000;

@@ -2,12 +2,13 @@ import { homedir } from 'node:os';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
+import type { Stages } from '../kernel/world/stage.ts';
 import { createDialer } from '../net/dialer.ts';
-import { scriptFiles } from '../policy/commands/script-files.ts';
 import { createProcesses, type Processes } from '../processes/create-processes.ts';
 import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
 import { createNone } from '../sandbox/none.ts';
 import { createSeatbelt } from '../sandbox/seatbelt/seatbelt.ts';
+import { createStages } from '../stages/create-stages.ts';
 import { ripgrepFolder } from '../workspace/search/ripgrep.ts';
 
 export interface CommandsOptions {
@@ -30,6 +31,8 @@ export interface CommandsOptions {
 export interface OpenCommands {
   /** For `openWorkspace`: search runs in it too. */
   readonly sandbox: Sandbox;
+  /** Pending changes of commands. */
+  readonly stages: Stages;
   /** The same world, with a way to run commands in it. */
   addTo: Processes['addTo'];
   /** Ends all processes, also in the background. */
@@ -40,12 +43,14 @@ export interface OpenCommands {
  * Chooses the sandbox and starts nothing: the first run reports what the machine lacks. Only the user can turn it off.
  */
 export async function openCommands(options: CommandsOptions): Promise<OpenCommands> {
-  const { files, hosts = [], stateDir } = options;
+  const { files, hosts = [], stateDir, home = homedir() } = options;
   makePrivateFolder(stateDir);
   const sandbox = await chooseSandbox(options);
-  const processes = createProcesses({ sandbox, scriptFiles, files, network: { hosts } });
+  const stages = createStages({ sandbox, policy: files, home });
+  const processes = createProcesses({ sandbox, stages, files, network: { hosts } });
   return {
     sandbox,
+    stages,
     addTo: processes.addTo,
     async close() {
       await processes.close();

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { createHeadless } from '../approval/headless.ts';
 import { createInbox } from '../approval/inbox.ts';
 import type { Backend, SessionRunner, WorkspaceBackend } from '../http/backend.ts';
+import type { ApprovalAnswers } from '../kernel/call/approval-answers.ts';
 import type { Ledger } from '../kernel/call/ledger.ts';
 import { coalesce } from '../kernel/coalesce.ts';
 import { messageOf } from '../kernel/error.ts';
@@ -13,6 +14,7 @@ import type { LiveStreamEvent } from '../protocol/events.ts';
 import { LiveCalls } from '../runtime/order/live-calls.ts';
 import { keepUp } from '../storage/upkeep.ts';
 import { createSettings, reloadRules } from './admin/change-settings.ts';
+import { openPendingChanges } from './admin/pending-changes.ts';
 import { undoCall } from './admin/undo-call.ts';
 import { missingRunner } from './agent/missing-runner.ts';
 import { alwaysInForms } from './approvals/mcp-always.ts';
@@ -142,7 +144,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     hideSecrets: (text) => hider.hide(text),
     live,
     log,
-    workspaces: new Map([...apps].map(([id, app]) => [id, toBackend(id, app)])),
+    workspaces: new Map([...apps].map(([id, app]) => [id, toBackend(id, app, answers)])),
     answers,
     settings: createSettings(apps, ledger),
     runner,
@@ -153,7 +155,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   });
 }
 
-function toBackend(id: string, app: App): WorkspaceBackend {
+function toBackend(id: string, app: App, answers: ApprovalAnswers): WorkspaceBackend {
   const { registry, executor, context, workspace, sandbox } = app;
   return {
     id,
@@ -166,6 +168,7 @@ function toBackend(id: string, app: App): WorkspaceBackend {
     world: workspace,
     undo: (callId, by) => undoCall(app, callId, by),
     canUndo: (callId) => workspace.canUndo(callId),
+    changes: openPendingChanges(app, answers),
     gitStatus: coalesce(() => workspace.gitStatus()),
   };
 }

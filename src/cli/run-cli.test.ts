@@ -229,6 +229,11 @@ test.each([
   [['start', '-w', 'nowhere'], 4, 'nowhere is not a folder'],
   [['token', 'ana', '--role', 'viewer', '--set', 'mode=wild'], 4, 'mode cannot be "wild"'],
   [['undo', 'nobody'], 1, 'Nothing to undo for call nobody'],
+  [['changes', 'nope'], 1, 'Unknown pending changes nope; toolwright changes lists them.'],
+  [['keep', 'nope', 'a.txt'], 1, 'Unknown pending changes nope'],
+  [['discard', 'nope'], 1, 'Unknown pending changes nope'],
+  [['keep'], 2, '<id> is missing.'],
+  [['explain'], 2, '<tool> is missing.'],
   [['tools', 'show', 'nope'], 2, 'Unknown tool nope'],
   [['rules', 'allow', 'nope(x)'], 2, 'there is no tool nope'],
   [['approvals', 'approve', 'nope'], 1, 'Unknown approval nope'],
@@ -395,7 +400,8 @@ test('chat goes on with a run that was cut off, and shows text without obeying i
 test('rules, switches and explanations act on every later call', async () => {
   using place = createCliFixture(PATH, { 'a.txt': 'x' });
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y'])).out).toContain('needs approval');
-  const shown = (await cli(place, ['explain', 'bash', 'ls && touch b.txt'])).out;
+  const shown = (await cli(place, ['explain', 'bash', '--input', '{"command":"ls && touch b.txt","background":true}']))
+    .out;
   expect(shown).toContain('The approval would show:\n  $ ls && touch b.txt');
   const saved = await cli(place, ['rules', 'allow', 'write_file(a.txt)', '--json']);
   expect((await cli(place, ['rules'])).out).toMatch(/allow write_file\(a\.txt\) · \S+-[0-9a-f]{8}/);

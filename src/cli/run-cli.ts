@@ -23,6 +23,9 @@ const COMMANDS: Partial<Record<CommandName, () => Promise<CommandModule>>> = {
   explain: () => import('./commands/explain.ts'),
   rules: () => import('./commands/rules.ts'),
   approvals: () => import('./commands/approvals.ts'),
+  changes: () => import('./commands/changes.ts'),
+  keep: () => import('./commands/keep.ts'),
+  discard: () => import('./commands/discard.ts'),
   history: () => import('./commands/history.ts'),
   undo: () => import('./commands/undo.ts'),
   replay: () => import('./commands/replay.ts'),
@@ -84,9 +87,12 @@ export async function runCli(typed: readonly string[], io: Io, version: string):
 
 type HelpTitle = keyof Words['helpTitles'];
 
+/** Commands that the line of another one names in the overview, so that it fits a screen. */
+const DECIDES_ABOUT_CHANGES: readonly CommandName[] = ['keep', 'discard'];
+
 /** Overview that fits one screen of 24 lines. */
 function overview(words: Words): string {
-  const names = Object.keys(COMMANDS) as CommandName[];
+  const names = (Object.keys(COMMANDS) as CommandName[]).filter((name) => !DECIDES_ABOUT_CHANGES.includes(name));
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => `  ${name.padEnd(width)}  ${words.commands[name]}`);
   return [words.helpUsage, words.about, ...lines, words.helpEnd, ''].join('\n');

@@ -13,9 +13,8 @@ const REPOSITORY_RULE: FileRule = {
   pattern: 'config, hooks and commondir of any repository',
   access: 'read-only',
   reason: 'git on the host can run programs from it',
-  missing: 'sweep',
 };
-export const GIT_FILE_RULE: FileRule = {
+const GIT_FILE_RULE: FileRule = {
   ...REPOSITORY_RULE,
   pattern: '.git',
   reason: 'it tells git where to find hooks',

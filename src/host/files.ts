@@ -65,13 +65,6 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Stays the same while a file is written or renamed, and differs when another file takes its name. */
-export function identityOf(path: string): string | undefined {
-  const stat = statOf(path);
-  // Inode numbers of deleted files are used again; the time of birth tells them apart.
-  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}:${stat.birthtimeMs}`;
-}
-
 /** Null for a path that leads nowhere, such as that of a dangling symlink. */
 export function realPath(path: string): string | null {
   try {

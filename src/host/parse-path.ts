@@ -6,7 +6,7 @@ export interface RootNames {
   readonly given: string;
 }
 
-const MAX_PATH_BYTES = 4096;
+export const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 
 /**

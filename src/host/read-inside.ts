@@ -10,7 +10,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
  * Reads a file of the workspace without following a symlink anywhere on the way. Null when that is not possible, and
  * for a file that is not regular or too large to be read into memory.
  */
-export function readInside(workspace: string, path: string): Buffer | null {
+function readInside(workspace: string, path: string): Buffer | null {
   const content = inFolder(workspace, dirname(path), (folder) => {
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = openSync(`${folder}/${basename(path)}`, flags);

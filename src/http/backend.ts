@@ -1,9 +1,12 @@
+import type { ApprovalRecord } from '../kernel/call/approval.ts';
 import type { ApprovalAnswers } from '../kernel/call/approval-answers.ts';
 import type { CallRecord } from '../kernel/call/call.ts';
 import type { ExecutionContext } from '../kernel/call/execution-context.ts';
 import type { Ledger, RuleRecord } from '../kernel/call/ledger.ts';
 import type { BlobStore, Logger } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
+import type { ChangesSelection, KeptChanges } from '../kernel/tool/kept-changes.ts';
+import type { Stage } from '../kernel/world/stage.ts';
 import type { World } from '../kernel/world/workspace.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
 import type { GitStatusView } from '../protocol/files.ts';
@@ -11,6 +14,25 @@ import type { ModeView } from '../protocol/health.ts';
 import type { ModelChoice, ModelKeyChange, ModelsView } from '../protocol/models.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
 import type { ToolRegistry } from '../runtime/registry/registry.ts';
+
+/** Changes of a command that wait to be kept or discarded. */
+export interface PendingChange {
+  readonly stage: Stage;
+  /** The question about them; null where it is over and they were left, such as after a conflict. */
+  readonly question: ApprovalRecord | null;
+}
+
+/**
+ * Pending changes of one workspace. Decisions are recorded with `by`. An open question is answered as an approval is;
+ * CONFLICT names the paths that changed in the workspace meanwhile.
+ */
+export interface PendingChanges {
+  /** Oldest first, of all sessions. */
+  list(): Promise<readonly PendingChange[]>;
+  keep(change: PendingChange, selection: ChangesSelection, by: string): Promise<Result<KeptChanges>>;
+  /** The message goes to the model, if it still waits. */
+  discard(change: PendingChange, by: string, message?: string): Promise<Result<KeptChanges>>;
+}
 
 /** One workspace with its registry, executor, sandbox and journal. */
 export interface WorkspaceBackend {
@@ -28,6 +50,7 @@ export interface WorkspaceBackend {
   canUndo(callId: string): boolean;
   /** Undoes the changes of a call. The record names `by`. */
   undo(callId: string, by: string): Promise<Result<{ readonly restored: readonly string[] }>>;
+  readonly changes: PendingChanges;
   /** Status of the files in git; null where git cannot tell. */
   gitStatus(): Promise<Result<GitStatusView | null>>;
 }

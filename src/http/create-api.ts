@@ -12,6 +12,7 @@ import { problemResponse, refuse } from './problem.ts';
 import { readBody } from './read-body.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { callRoutes } from './routes/calls.ts';
+import { changesRoutes } from './routes/changes.ts';
 import { eventRoutes } from './routes/events.ts';
 import { fileRoutes } from './routes/files.ts';
 import { serverRoutes } from './routes/server.ts';
@@ -31,6 +32,7 @@ export function createApi(parts: ApiContext): Hono<HonoEnv> {
     ...callRoutes(backend),
     ...toolRoutes(backend),
     ...approvalRoutes(backend),
+    ...changesRoutes(backend),
     ...sessionRoutes(backend),
     ...eventRoutes(parts),
     ...fileRoutes(backend),

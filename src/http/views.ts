@@ -41,7 +41,7 @@ export function approvalView(approval: ApprovalRecord): ApprovalView {
     tool,
     args: edited?.args ?? args,
     reason,
-    summary: shownOf(approval)?.summary ?? tool,
+    summary: summaryOf(approval),
     state,
     digest,
     requestedAt,
@@ -51,6 +51,13 @@ export function approvalView(approval: ApprovalRecord): ApprovalView {
     message,
     changed: [...(edited?.changed ?? [])],
   };
+}
+
+/** A question about pending changes is named by the command that made them. */
+function summaryOf(approval: ApprovalRecord): string {
+  const shown = shownOf(approval);
+  const changes = shown?.preview.find((block) => block.kind === 'changes');
+  return changes?.title ?? shown?.summary ?? approval.tool;
 }
 
 /** Returns the preview that was shown for the arguments that count: the edited ones, where a person edited them. */

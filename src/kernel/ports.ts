@@ -4,6 +4,7 @@ import type { CallMove, FollowOptions, LogEvent, NewEvent, StoredEvent } from '.
 import type { ExecutionContext } from './call/execution-context.ts';
 import type { MaybePromise, Result } from './result.ts';
 import type { Access } from './tool/access.ts';
+import type { ClassifiedChange } from './world/stage.ts';
 
 /** Wall time for people and deadlines, monotonic time for durations. Both in milliseconds. */
 export interface Clock {
@@ -111,6 +112,12 @@ export interface Subject {
   readonly asksAlways: boolean;
   /** The resolved paths of `access`, without those that cannot be used anyway. Absent if policy does not want them. */
   readonly places?: ReadonlyMap<Access, RealPath>;
+  /** Of a call that keeps pending changes: the changes that it would keep, all of them. */
+  readonly changes?: readonly ClassifiedChange[];
+  /** Of such a call: the run that made them did not end by itself. */
+  readonly isPartial?: boolean;
+  /** Of such a call: the text of the user's rule by which the command ran, or null. */
+  readonly allowedBy?: string | null;
   readonly context: ExecutionContext;
 }
 
@@ -130,8 +137,10 @@ export interface Verdict {
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly rule: string;
   readonly reason: string;
-  /** The access granted, where it is less than requested: a command that only reads may not write. */
+  /** The access granted, which may differ from the one requested: a command runs in a stage, with or without network. */
   readonly access?: readonly Access[];
+  /** All of the command is allowed by rules of the user, of which `rule` is the first. */
+  readonly byRule?: true;
   /** Everything that was judged on the way. */
   readonly parts?: readonly VerdictPart[];
 }
@@ -148,6 +157,8 @@ export interface ApprovalRequest {
   readonly id: string;
   /** The call that waits. */
   readonly stepId: string;
+  /** The call that a client made, where the call that waits is a part of it. */
+  readonly outerCall?: string;
   readonly session: string;
   readonly tool: string;
   readonly args: Record<string, unknown>;
@@ -171,15 +182,6 @@ export interface ApprovalResponse {
   readonly recorded?: boolean;
   readonly digest?: string;
 }
-
-/**
- * Takes fingerprints of the files that a call would use, by name, so that an approval does not cover files that changed
- * afterwards. Contract: changes nothing and does not throw; a file that cannot be read has a fingerprint that says so.
- */
-export type Fingerprinter = (
-  access: readonly Access[],
-  context: ExecutionContext,
-) => Promise<Readonly<Record<string, string>>>;
 
 /** Contract: answers once. Only `approved: true` approves; a throw denies. `signal` aborts when no answer is needed. */
 export interface Approver {

@@ -3,8 +3,8 @@ import { ExecutionContext } from '../kernel/call/execution-context.ts';
 import type { Subject } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
-import type { Mode } from './create-policy.ts';
 import { createPolicy } from './create-policy.ts';
+import type { Mode } from './mode.ts';
 import { parseRule, parseRules, type RuleSet } from './rules/parse-rules.ts';
 import { strictCommands } from './rules/strict-list.ts';
 
@@ -27,7 +27,7 @@ function decide(mode: Mode, rules: RuleSet, tool: string, access: Access[], more
   return policy.explain(subject);
 }
 
-const run = (command: string): Access[] => [{ kind: 'process.run', command, writes: 'workspace' }];
+const run = (command: string): Access[] => [{ kind: 'process.run', command, writes: 'stage' }];
 const write = (path: string, expect?: 'absent'): Access[] => [{ kind: 'fs.write', path, ...(expect && { expect }) }];
 
 describe('rules about paths', () => {
@@ -83,9 +83,27 @@ describe('modes', () => {
     ['a new file', write('a.ts', 'absent'), { plan: 'deny', ask: 'allow', auto: 'allow', strict: 'allow' }],
     ['changing a file', write('a.ts'), { plan: 'deny', ask: 'ask', auto: 'allow', strict: 'deny' }],
     ['deleting', [{ kind: 'fs.delete', path: 'a.ts' }], { plan: 'deny', ask: 'ask', auto: 'allow', strict: 'deny' }],
-    ['a command that reads', run('ls'), { plan: 'allow', ask: 'allow', auto: 'allow', strict: 'deny' }],
-    ['a command that changes', run('npm test'), { plan: 'deny', ask: 'ask', auto: 'allow', strict: 'deny' }],
-    ['a computed command', run('$x'), { plan: 'deny', ask: 'ask', auto: 'ask', strict: 'deny' }],
+    ['a command', run('npm test'), { plan: 'allow', ask: 'allow', auto: 'allow', strict: 'deny' }],
+    ['a computed command', run('$x'), { plan: 'allow', ask: 'allow', auto: 'allow', strict: 'deny' }],
+    ['an empty command', run('# nothing'), { plan: 'allow', ask: 'allow', auto: 'allow', strict: 'deny' }],
+    ['a command with network', run('npm ci'), { plan: 'allow', ask: 'ask', auto: 'allow', strict: 'deny' }],
+    ['an effect outside', run('docker ps'), { plan: 'allow', ask: 'ask', auto: 'allow', strict: 'deny' }],
+    ['a lasting effect outside', run('npm publish'), { plan: 'allow', ask: 'ask', auto: 'ask', strict: 'deny' }],
+    [
+      'a secret of the history',
+      [{ kind: 'process.run', command: 'git log -p', writes: 'stage', exposes: '.env' }],
+      { plan: 'ask', ask: 'ask', auto: 'ask', strict: 'deny' },
+    ],
+    [
+      'a process in the background',
+      [{ kind: 'process.run', command: 'npm run dev', writes: 'background' }],
+      { plan: 'deny', ask: 'ask', auto: 'allow', strict: 'deny' },
+    ],
+    [
+      'code',
+      [{ kind: 'process.run', command: 'print(1)', writes: 'stage', code: 'python' }],
+      { plan: 'allow', ask: 'allow', auto: 'allow', strict: 'deny' },
+    ],
     ['a catastrophe', run('rm -rf /'), { plan: 'deny', ask: 'deny', auto: 'deny', strict: 'deny' }],
     [
       'a sensitive file',
@@ -110,21 +128,7 @@ describe('modes', () => {
     }
   });
 
-  test('what only reads with its options, as far as they are known, is asked about beside what may write', () => {
-    const rules = { allow: ['bash(mkdir out)'] };
-    const beside = (command: string) => decide('ask', rules, 'bash', run(`mkdir out; ${command}`)).verdict;
-    expect(beside('find . -name "$X"')).toBe('ask');
-    expect(beside('sort "a$X"')).toBe('ask');
-    expect(beside('X=1; echo "$X"')).toBe('allow');
-  });
-
-  test('strict knows a program by its name, also where its arguments are computed', () => {
-    const list = strictCommands('bash');
-    expect(decide('strict', list, 'bash', run('npm test; find . -name "$X"')).verdict).toBe('deny');
-    expect(decide('strict', list, 'bash', run('file -F "$X" f')).verdict).toBe('deny');
-  });
-
-  test('strict refuses what is not on its list and names the list; ask asks', () => {
+  test('[D16] strict refuses what is not on its list and names the list; the default mode runs it in a stage', () => {
     const list = strictCommands('bash');
     expect(decide('strict', list, 'bash', run('ls -la')).verdict).toBe('allow');
     expect(decide('strict', list, 'bash', run('npm install')).verdict).toBe('allow');
@@ -132,7 +136,14 @@ describe('modes', () => {
     expect(decide('strict', list, 'bash', run('npm install -D vitest@4 && npm test -- --run')).verdict).toBe('allow');
     for (const unusual of [
       ...['rg --pre ./x y', 'sort -o out a', 'find . -delete', 'git branch -D main', 'git diff --output=x', 'cat "$X"'],
-      ...['npm install --script-shell x', 'npm install ./evil', 'npm run --script-shell=x a', 'cat /etc/shadow'],
+      ...[
+        'npm install --script-shell x',
+        'npm install ./evil',
+        'npm run --script-shell=x a',
+        'uniq a b',
+        'git branch x',
+      ],
+      ...['find . -exec make {} +', 'npm test; find . -name "$X"', 'file -F "$X" f', 'PATH=. ls', 'X=1 npm test', '$X'],
     ]) {
       expect([unusual, decide('strict', list, 'bash', run(unusual)).verdict]).toEqual([unusual, 'deny']);
     }
@@ -140,35 +151,103 @@ describe('modes', () => {
     expect(refused).toMatchObject({ verdict: 'deny', reason: expect.stringContaining('only listed calls') });
     expect(decide('strict', list, 'bash', run('cat .env')).verdict).toBe('deny');
     expect(decide('strict', list, 'bash', run('npm install; curl x | sh')).verdict).toBe('deny');
-    expect(decide('ask', {}, 'bash', run('make all')).verdict).toBe('ask');
+    const staged = { kind: 'process.run', command: 'make all', writes: 'stage' };
+    expect(decide('ask', {}, 'bash', run('make all'))).toMatchObject({ verdict: 'allow', access: [staged] });
+  });
+});
+
+describe('the access that is granted', () => {
+  const granted = (mode: Mode, command: string, rules: RuleSet = {}, writes: 'stage' | 'background' = 'stage') =>
+    decide(mode, rules, 'bash', [{ kind: 'process.run', command, writes }]).access?.[0];
+  const rule = { allow: ['bash(npm *)'] };
+
+  test('the network comes with a yes, a rule for all of the command, or mode auto', () => {
+    expect(granted('ask', 'make')).not.toHaveProperty('network');
+    expect(granted('ask', 'npm ci')).toMatchObject({ writes: 'stage', network: true });
+    expect(granted('ask', 'npm test', rule)).toMatchObject({ writes: 'stage', network: true });
+    expect(granted('ask', 'npm test | tail -5', rule)).toMatchObject({ network: true });
+    expect(granted('ask', 'npm test && make', rule)).not.toHaveProperty('network');
+    expect(granted('auto', 'make')).toMatchObject({ writes: 'stage', network: true });
+    expect(granted('plan', 'npm ci', rule)).not.toHaveProperty('network');
+    expect(granted('ask', 'npm start', rule, 'background')).toMatchObject({ writes: 'background', network: true });
   });
 
-  test('without a sandbox only what is known to read runs unasked, and not what comes across sensitive files', () => {
-    const bare = createPolicy({
-      mode: 'auto',
-      rules: [],
-      files: createFilePolicy(),
-      home: '/home/ana',
-      contained: false,
-    });
-    const verdict = (command: string) => {
-      const own = { tool: 'bash', args: {}, effect: 'once', ownReason: undefined, asksAlways: false, context } as const;
-      return bare.decide({ ...own, access: run(command) }).verdict;
+  test('strict gives it to listed commands that need it, and to what the user lists', () => {
+    expect(granted('strict', 'npm ci', strictCommands('bash'))).toMatchObject({ network: true });
+    expect(granted('strict', 'npm test', strictCommands('bash'))).not.toHaveProperty('network');
+    expect(granted('strict', 'npm test', rule)).toMatchObject({ network: true });
+  });
+
+  test('what no rule covers does not share the network of another part unasked', () => {
+    const beside = (command: string) => decide('ask', rule, 'bash', run(command));
+    expect(beside('npm ci && make')).toMatchObject({ verdict: 'ask', rule: 'network' });
+    expect(beside('npm ci; $X').verdict).toBe('ask');
+    expect(beside('LD_PRELOAD=./x.so npm ci').verdict).toBe('ask');
+    expect(beside('npm ci 2>&1 | tail -5 > log.txt').verdict).toBe('allow');
+    expect(beside('cd / && npm ci')).toMatchObject({ verdict: 'ask', rule: 'network' });
+    const there = { allow: ['bash(npm *)', 'bash(cd web)'] };
+    expect(decide('ask', there, 'bash', run('cd web && npm ci')).verdict).toBe('allow');
+    expect(decide('ask', there, 'bash', run('cd other && npm ci')).verdict).toBe('ask');
+    expect(decide('auto', rule, 'bash', run('npm ci && make')).verdict).toBe('allow');
+  });
+
+  test('the rule of the user by which all of a command ran is named', () => {
+    const ran = (command: string, rules: RuleSet = rule, mode: Mode = 'ask') => {
+      const { rule: by, byRule } = decide(mode, rules, 'bash', run(command));
+      return byRule ? by : null;
     };
-    for (const command of ['ls -la', 'cat package.json', 'git status', 'grep x a.ts'])
-      expect([command, verdict(command)]).toEqual([command, 'allow']);
-    for (const command of ['npm test', 'mkdir a', 'A=1 make', 'ls > x', 'grep -r x .', 'rg x', 'cat *', 'diff -r a b'])
-      expect([command, verdict(command)]).toEqual([command, 'ask']);
+    expect(ran('npm run format')).toBe('bash(npm *)');
+    expect(ran('npm run format 2>&1 | tail -3')).toBe('bash(npm *)');
+    expect(ran('cd web && npm run format')).toBe(null);
+    expect(ran('cd web && npm run format', { allow: ['bash(npm *)', 'bash(cd *)'] })).toBe('bash(cd *)');
+    expect(ran('npm run format', { allow: ['bash'] }, 'auto')).toBe('bash');
+    for (const command of ['make', 'npm test && make', 'npm test > a.txt', 'X=1 npm test', 'npm "$X"', 'npm test; $X'])
+      expect([command, ran(command)]).toEqual([command, null]);
+    expect(ran('ls -la', strictCommands('bash'), 'strict')).toBe(null);
+    expect(ran('ls -la', { allow: ['bash(ls *)'] }, 'strict')).toBe('bash(ls *)');
+    expect(ran('npm ci', {}, 'auto')).toBe(null);
+    const env = [{ kind: 'process.run', command: 'npm test', writes: 'stage', env: ['NODE_OPTIONS'] } as const];
+    expect(decide('ask', rule, 'bash', env).byRule).toBeUndefined();
+  });
+});
+
+describe('where nothing stages', () => {
+  const judged = (effects: 'read-first' | 'live', mode: Mode, access: Access, rules: RuleSet = {}) => {
+    const parsed = parseRules(rules);
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    const policy = createPolicy({ mode, rules: parsed.value, files: createFilePolicy(), home: '/home/ana', effects });
+    const own = { tool: 'bash', args: {}, effect: 'once', ownReason: undefined, asksAlways: false, context } as const;
+    const { verdict, access: granted } = policy.decide({ ...own, access: [access] });
+    const [first] = granted ?? [];
+    return [verdict, first?.kind === 'process.run' && first.writes];
+  };
+  const [first] = run('make') as [Access];
+  const again: Access = { kind: 'process.run', command: 'make', writes: 'workspace' };
+  const code: Access = { kind: 'process.run', command: 'x', writes: 'stage', code: 'python' };
+  const rule = { allow: ['bash(make)'] };
+
+  test('a command reads first, unasked, and a person is asked before it runs live', () => {
+    expect(judged('read-first', 'ask', first)).toEqual(['allow', 'nothing']);
+    expect(judged('read-first', 'ask', again)).toEqual(['ask', 'workspace']);
+    expect(judged('read-first', 'ask', code)).toEqual(['allow', 'nothing']);
+    expect(judged('read-first', 'ask', { ...code, writes: 'workspace' })).toEqual(['ask', 'workspace']);
+    expect(judged('read-first', 'ask', first, rule)).toEqual(['allow', 'workspace']);
+    expect(judged('read-first', 'auto', first)).toEqual(['allow', 'workspace']);
+    expect(judged('read-first', 'plan', first, rule)[0]).toBe('allow');
+    expect(judged('read-first', 'plan', again, rule)[0]).toBe('deny');
   });
 
-  test('a command that only reads is granted nothing to write, also by a rule', () => {
-    expect(decide('ask', {}, 'bash', run('ls')).access).toEqual([
-      { kind: 'process.run', command: 'ls', writes: 'nothing' },
-    ]);
-    expect(decide('strict', strictCommands('bash'), 'bash', run('ls')).access?.[0]).toMatchObject({
-      writes: 'nothing',
-    });
-    expect(decide('auto', {}, 'bash', run('make')).access?.[0]).toMatchObject({ writes: 'workspace' });
+  test('without a sandbox every command without a rule is asked about, whatever the mode', () => {
+    for (const mode of ['ask', 'auto'] as const) {
+      expect(judged('live', mode, first)).toEqual(['ask', 'workspace']);
+      expect(judged('live', mode, code)).toEqual(['ask', 'workspace']);
+      expect(judged('live', mode, first, rule)).toEqual(['allow', 'workspace']);
+      expect(judged('live', mode, { kind: 'process.run', command: 'ls', writes: 'background' })[0]).toBe('ask');
+    }
+    expect(judged('live', 'plan', first, rule)[0]).toBe('deny');
+    expect(judged('live', 'plan', code)[0]).toBe('deny');
+    expect(judged('live', 'strict', first)[0]).toBe('deny');
+    expect(judged('live', 'strict', first, rule)).toEqual(['allow', 'workspace']);
   });
 });
 
@@ -178,9 +257,9 @@ describe('rules', () => {
     expect(decide('ask', rules, 'bash', run('npm test')).verdict).toBe('allow');
     expect(decide('auto', rules, 'bash', run('npm publish')).verdict).toBe('ask');
     expect(decide('auto', rules, 'bash', run('npm run evil')).verdict).toBe('deny');
-    expect(decide('ask', rules, 'bash', run('npm test && touch x')).verdict).toBe('ask');
-    expect(decide('ask', rules, 'bash', run('npm test $X')).verdict).toBe('ask');
-    expect(decide('ask', rules, 'other', run('npm test')).verdict).toBe('ask');
+    expect(decide('ask', rules, 'bash', run('npm ci && docker ps')).verdict).toBe('ask');
+    expect(decide('ask', rules, 'bash', run('npm ci $X')).verdict).toBe('ask');
+    expect(decide('ask', rules, 'other', run('npm ci')).verdict).toBe('ask');
   });
 
   test('a rule that holds something back is met by whatever may be it', () => {
@@ -215,7 +294,7 @@ describe('rules', () => {
 
   test('it meets shell code too, whichever tool runs it', () => {
     const code = (command: string, language: 'bash' | 'python'): Access[] => [
-      { kind: 'process.run', command, writes: 'workspace', code: language },
+      { kind: 'process.run', command, writes: 'stage', code: language },
     ];
     const rules = { deny: ['bash(git push *)'], ask: ['bash(make deploy)'], allow: ['bash(cat *)'] };
     const verdict = (access: Access[]) => decide('auto', rules, 'run_code', access).verdict;
@@ -230,7 +309,7 @@ describe('rules', () => {
 
   test('a rule of words matches words, not text', () => {
     const allowed = (rule: string, command: string) =>
-      decide('ask', { allow: [rule] }, 'bash', run(command)).verdict === 'allow';
+      decide('ask', { allow: [rule] }, 'bash', run(command)).byRule === true;
     expect(allowed('bash(npm test *)', 'npm test')).toBe(true);
     expect(allowed('bash(npm test *)', 'npm test -- --watch')).toBe(true);
     expect(allowed('bash(npm test *)', 'npm testing')).toBe(false);
@@ -321,35 +400,13 @@ test('explain names every part, its verdict and its rule', () => {
     'ask',
     { allow: ['bash(npm test)'] },
     'bash',
-    run('ls && npm test && touch x'),
+    run('make && npm test && curl a'),
   );
   expect(mode).toBe('ask');
   expect(verdict).toBe('ask');
   expect(parts).toMatchObject([
-    { what: 'ls', verdict: 'allow', rule: 'read-only command' },
+    { what: 'make', verdict: 'allow', rule: 'staged' },
     { what: 'npm test', verdict: 'allow', rule: 'bash(npm test)' },
-    { what: 'touch x', verdict: 'ask', reason: 'touch can change files.' },
+    { what: 'curl a', verdict: 'ask', reason: 'curl uses the network.' },
   ]);
-});
-
-describe('a script in which a rule lets one part write', () => {
-  const rules = { allow: ['bash(npm test)'] };
-
-  test.each([
-    ['npm test && ls -la && cat a.txt | grep x', 'allow'],
-    ['npm test && git log --oneline', 'ask'],
-    ['npm test; sort a.txt', 'ask'],
-    ['npm test; find . -name x', 'ask'],
-    ['git log --oneline', 'allow'],
-  ])('%s: %s, as beside it only what can never write runs unasked', (command, verdict) => {
-    expect(decide('ask', rules, 'bash', run(command)).verdict).toBe(verdict);
-    expect(decide('auto', rules, 'bash', run(command)).verdict).toBe('allow');
-  });
-
-  test('the part that would be trusted too far is named, and a rule for it answers', () => {
-    const explained = decide('ask', rules, 'bash', run('npm test; sort a.txt'));
-    expect(explained).toMatchObject({ rule: 'beside writing', reason: expect.stringContaining('sort') });
-    const both = { allow: ['bash(npm test)', 'bash(sort a.txt)'] };
-    expect(decide('ask', both, 'bash', run('npm test; sort a.txt')).verdict).toBe('allow');
-  });
 });

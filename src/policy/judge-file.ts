@@ -2,20 +2,9 @@ import { posix } from 'node:path';
 import type { RealPath } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
+import type { AccessJudgement } from './access-judgement.ts';
 import { strictestRule } from './rules/path-rule.ts';
 import type { Rule, RuleVerdict } from './rules/rule.ts';
-
-/** The judgement of one thing that a call touches. */
-export interface AccessJudgement {
-  readonly what: string;
-  readonly verdict: RuleVerdict;
-  readonly rule: string;
-  readonly reason: string;
-  /** Whether mode `auto` may answer in the person's place. */
-  readonly liftable: boolean;
-  /** Whether it is more than reading, which mode `plan` never allows. */
-  readonly changes: boolean;
-}
 
 type FileUse = Extract<Access, { path: string }>;
 

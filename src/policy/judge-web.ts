@@ -1,6 +1,6 @@
 import type { Access, HostPatterns } from '../kernel/tool/access.ts';
 import type { UrlJudge } from '../kernel/world/web.ts';
-import type { AccessJudgement } from './judge-file.ts';
+import type { AccessJudgement } from './access-judgement.ts';
 import type { Rule } from './rules/rule.ts';
 
 /** Judges by the URLs that are never fetched, then by the user's rules, then by the allowed hosts; any other URL needs approval. */

@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -138,13 +139,42 @@ describe('background processes', () => {
   });
 });
 
-test('in mode ask, input to a process is asked about, and one that only reads can write nothing', async () => {
+test('in mode ask, a process in the background and input to it are asked about', async () => {
   await using ws = await commandWorkspace({ path, files: { 'a.txt': 'hello\n' } });
-  const read = await ws.call('bash', { command: 'cat a.txt', background: true });
-  expect([read.text, ws.asked]).toEqual([expect.stringContaining('hello'), []]);
   const started = await ws.call('bash', { command: 'tee b.txt', background: true });
   await ws.call('process_input', { id: (started.value as Shown).process.id, text: 'x\n' });
-  expect(ws.asked).toEqual([expect.stringContaining('tee'), 'It sends "x" to "tee b.txt".']);
+  expect(ws.asked).toEqual([expect.stringContaining('background'), 'It sends "x" to "tee b.txt".']);
+});
+
+test('files that it writes are discarded with it, or kept on request once it has ended', async () => {
+  await using ws = await commandWorkspace({ path, mode: 'auto', files: { 'a.txt': 'hello\n' } });
+  const begin = async () => {
+    const started = await ws.call('bash', { command: 'echo made >b.txt; read go', background: true });
+    return (started.value as Shown).process.id;
+  };
+  const first = await begin();
+  expect((await ws.call('process_keep', { id: first })).error).toMatchObject({ code: 'CONFLICT' });
+  await ws.call('process_stop', { id: first });
+  expect(existsSync(ws.file('b.txt'))).toBe(false);
+  const kept = await ws.call('process_keep', { id: first });
+  expect([kept.value, readFileSync(ws.file('b.txt'), 'utf8')]).toEqual([
+    expect.objectContaining({ state: 'kept', created: ['b.txt'] }),
+    'made\n',
+  ]);
+  expect((await ws.call('process_keep', { id: first })).value).toMatchObject({ state: 'nothing changed' });
+});
+
+test('edits of the host reach a process in the folders under version control', async () => {
+  await using ws = await commandWorkspace({ path, mode: 'auto', files: { 'src/a.txt': 'one\n' } });
+  execFileSync('bash', ['-c', 'git init -q && git add -A'], { cwd: ws.root });
+  const command = 'while ! grep -q two src/a.txt; do sleep 0.05; done; echo seen; touch src/x || echo refused; read go';
+  const started = await ws.call('bash', { command, background: true });
+  const { id } = (started.value as Shown).process;
+  writeFileSync(ws.file('src/a.txt.new'), 'two\n');
+  renameSync(ws.file('src/a.txt.new'), ws.file('src/a.txt'));
+  const output = async () => (await ws.call('process_output', { id })).text;
+  await expect.poll(output, { timeout: 20_000 }).toContain('refused');
+  await ws.call('process_stop', { id });
 });
 
 test('one whose call was cancelled before it could run is never started', async () => {
@@ -155,10 +185,10 @@ test('one whose call was cancelled before it could run is never started', async 
   const script = {
     command: { script: 'touch started' },
     workspace: at.workspace,
-    mounts: 'live',
+    mounts: 'read',
     tag: 'late',
   } as const;
-  const starting = background.start('s', 'late', { ...script, signal: cancel.signal });
+  const starting = background.start('s', { title: 'late', request: { ...script, signal: cancel.signal }, stage: null });
   cancel.abort();
   expect(await starting).toMatchObject({ ok: false, error: { code: 'CANCELLED' } });
   await busy;
@@ -185,12 +215,12 @@ describe('what ended ones printed', () => {
     const sandbox = createNone({ path, home: root, stateDir: tmpdir() });
     const background = new Background({ sandbox });
     const ended = async (scope: string) => {
-      const started = await background.start(scope, 'short', request('echo short'));
+      const started = await background.start(scope, { title: 'short', request: request('echo short'), stage: null });
       if (!started.ok) throw new Error(started.error.message);
       await expect.poll(() => background.find(scope, started.value.id)).toMatchObject({ value: { state: 'exited' } });
       return started.value.id;
     };
-    const long = await background.start('mine', 'long', request('echo long; read go'));
+    const long = await background.start('mine', { title: 'long', request: request('echo long; read go'), stage: null });
     const id = long.ok ? long.value.id : '';
     const first = await ended('other');
     for (let i = 0; i < 32; i++) await ended('other');
@@ -218,13 +248,13 @@ test('a run that throws is one that failed, also after it had begun', async () =
   };
   const background = new Background({ sandbox: broken });
   const request = { command: ['true'], workspace: at.workspace, mounts: 'live', tag: 'broken' } as const;
-  const refused = await background.start('s', 'broken', request);
+  const refused = await background.start('s', { title: 'broken', request, stage: null });
   expect(refused).toMatchObject({
     ok: false,
     error: { code: 'INTERNAL', message: expect.stringContaining('cannot be') },
   });
   begins = true;
-  const started = await background.start('s', 'broken', request);
+  const started = await background.start('s', { title: 'broken', request, stage: null });
   fails();
   const id = started.ok ? started.value.id : '';
   await expect

@@ -9,6 +9,7 @@ import {
   type RunResult,
   type Sandbox,
 } from '../kernel/world/sandbox.ts';
+import type { OpenStage } from '../kernel/world/stage.ts';
 
 interface BackgroundEntry {
   readonly id: string;
@@ -21,6 +22,14 @@ interface BackgroundEntry {
   running: RunningCommand | undefined;
   end: Result<RunResult> | undefined;
   endedAt: number | null;
+  /** Where it writes; null once its changes were handed on or discarded, or where nothing stages. */
+  stage: OpenStage | null;
+}
+
+export interface BackgroundLaunch {
+  readonly title: string;
+  readonly request: RunRequest;
+  readonly stage: OpenStage | null;
 }
 
 export interface BackgroundOptions {
@@ -54,13 +63,15 @@ export class Background {
   }
 
   /** Resolves once the process runs, or with the reason why it cannot. The request's signal counts only until then. */
-  async start(scope: string, title: string, request: RunRequest): Promise<Result<BackgroundProcess>> {
+  async start(scope: string, launch: BackgroundLaunch): Promise<Result<BackgroundProcess>> {
+    const { request } = launch;
     const running = [...this.#entries.values()].filter(({ end }) => end === undefined);
     if (running.length >= this.#mostOfAll || of(scope, running).length >= this.#mostOfSession) {
       const next = 'stop one with process_stop first.';
+      await launch.stage?.discard();
       return fail('TOO_LARGE', `${of(scope, running).length} processes run in the background already: ${next}`);
     }
-    const entry = this.#launch(scope, title, request);
+    const entry = this.#launch(scope, launch);
     const stop = () => entry.abort.abort();
     request.signal?.addEventListener('abort', stop, { once: true });
     if (request.signal?.aborted) stop();
@@ -108,6 +119,19 @@ export class Background {
     return ok(this.#shown(found.value));
   }
 
+  /** Hands its changes on once it has ended: while it runs they would change under the person who looks at them. */
+  async stageOf(scope: string, id: string): Promise<Result<string | null>> {
+    const found = this.#get(scope, id);
+    if (!found.ok) return found;
+    const { stage, end } = found.value;
+    if (end === undefined)
+      return fail('CONFLICT', `${id} still runs: stop it with process_stop, then keep its changes.`);
+    if (stage === null || !end.ok || end.value.staged === null) return ok(null);
+    found.value.stage = null;
+    const finished = await stage.finish(end.value.staged, { isPartial: false });
+    return finished.ok ? ok(finished.value?.id ?? null) : finished;
+  }
+
   async close(): Promise<void> {
     const entries = [...this.#entries.values()];
     for (const { abort } of entries) abort.abort();
@@ -115,7 +139,7 @@ export class Background {
     for (const entry of entries) this.#forget(entry);
   }
 
-  #launch(scope: string, title: string, request: RunRequest): BackgroundEntry {
+  #launch(scope: string, { title, request, stage }: BackgroundLaunch): BackgroundEntry {
     const abort = new AbortController();
     let settle = () => {};
     const entry: BackgroundEntry = {
@@ -130,6 +154,7 @@ export class Background {
       running: undefined,
       end: undefined,
       endedAt: null,
+      stage,
     };
     this.#entries.set(entry.id, entry);
     const run = this.#sandbox.run({
@@ -196,6 +221,7 @@ export class Background {
 
   #forget(entry: BackgroundEntry): void {
     entry.running?.log.dispose();
+    void entry.stage?.discard();
     this.#entries.delete(entry.id);
     this.#ended.delete(entry);
   }
@@ -207,12 +233,8 @@ function of(scope: string, entries: readonly BackgroundEntry[]): BackgroundEntry
 
 function notesOf(end: Result<RunResult>): string[] {
   if (!end.ok) return [end.error.message];
-  const { endedBy, endMessage, quarantined, notes } = end.value;
-  return [
-    ...(endMessage === null || endedBy === 'cancel' ? [] : [endMessage]),
-    ...quarantined.map(({ path, movedTo, reason }) => `${path} was moved to ${movedTo}: ${reason}`),
-    ...notes,
-  ];
+  const { endedBy, endMessage, notes } = end.value;
+  return [...(endMessage === null || endedBy === 'cancel' ? [] : [endMessage]), ...notes];
 }
 
 /** Reads a part of a log as text. A character that is cut off at its end comes with the next page. */

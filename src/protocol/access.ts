@@ -11,9 +11,17 @@ export const access = z
     }),
     z.object({ kind: z.literal('fs.delete'), path: z.string(), recursive: z.boolean().optional() }),
     z.object({
+      kind: z.literal('fs.apply'),
+      stage: z.string().describe('The pending changes'),
+      digest: z.string(),
+      paths: z.array(z.string()).describe('The first of them'),
+      total: z.int(),
+    }),
+    z.object({
       kind: z.literal('process.run'),
       command: z.string(),
-      writes: z.enum(['nothing', 'workspace', 'background']),
+      writes: z.enum(['nothing', 'stage', 'workspace', 'background']).describe('stage: its changes wait to be kept'),
+      network: z.literal(true).optional(),
     }),
     z.object({
       kind: z.literal('net.fetch'),

@@ -1,5 +1,16 @@
 import { approvalDetail, approvalPage, approvalQuery, approve, deny, editReview, reviewEdit } from './approvals.ts';
 import { call, callOutput, callPage, explainCall, explanation, historyQuery, startCall, undone } from './calls.ts';
+import {
+  changedFile,
+  changedFileQuery,
+  changesList,
+  changesPage,
+  changesPageQuery,
+  changesQuery,
+  discardChanges,
+  keepChanges,
+  keptChanges,
+} from './changes.ts';
 import { eventList, eventQuery, streamQuery } from './events.ts';
 import { contentQuery, fileContent, fileQuery, fileTree, gitQuery, gitStatus, savedFile, saveFile } from './files.ts';
 import { health, newToken, switchMode } from './health.ts';
@@ -213,6 +224,51 @@ export const ROUTES = {
     body: deny,
     answers: { 200: approvalDetail },
     problems: ['NOT_FOUND', 'GONE', 'CONFLICT'],
+  }),
+
+  listChanges: route({
+    method: 'GET',
+    path: '/v1/changes',
+    summary: 'Pending changes of commands, oldest first',
+    needs: 'viewer',
+    query: changesQuery,
+    answers: { 200: changesList },
+  }),
+  getChanges: route({
+    method: 'GET',
+    path: '/v1/changes/:id',
+    summary: 'What a command would change, a page of paths at a time',
+    needs: 'viewer',
+    query: changesPageQuery,
+    answers: { 200: changesPage },
+    problems: ['NOT_FOUND'],
+  }),
+  getChangedFile: route({
+    method: 'GET',
+    path: '/v1/changes/:id/file',
+    summary: 'The text of a changed file before or after the command, up to 1 MB',
+    needs: 'viewer',
+    query: changedFileQuery,
+    answers: { 200: changedFile },
+    problems: ['NOT_FOUND', 'TOO_LARGE'],
+  }),
+  keepChanges: route({
+    method: 'POST',
+    path: '/v1/changes/:id/keep',
+    summary: 'Keep all pending changes of a command or a part of them; answers the question about them if one is open',
+    needs: 'approver',
+    body: keepChanges,
+    answers: { 200: keptChanges },
+    problems: ['NOT_FOUND', 'CONFLICT', 'GONE', 'PERMISSION_DENIED'],
+  }),
+  discardChanges: route({
+    method: 'POST',
+    path: '/v1/changes/:id/discard',
+    summary: 'Discard pending changes: the workspace stays as it is',
+    needs: 'approver',
+    body: discardChanges,
+    answers: { 200: keptChanges },
+    problems: ['NOT_FOUND', 'CONFLICT', 'GONE'],
   }),
 
   listRules: route({

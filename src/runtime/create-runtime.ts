@@ -1,5 +1,5 @@
 import { ToolError } from '../kernel/error.ts';
-import type { Approver, BlobStore, Clock, Fingerprinter, Logger, Policy, Store, Vault } from '../kernel/ports.ts';
+import type { Approver, BlobStore, Clock, Logger, Policy, Store, Vault } from '../kernel/ports.ts';
 import { silentLogger, systemClock } from '../kernel/ports.ts';
 import type { World } from '../kernel/world/workspace.ts';
 import { hideInStore } from '../secrets/hide-in-store.ts';
@@ -11,7 +11,9 @@ import { MemoryBlobs } from './memory/memory-blobs.ts';
 import { MemoryStore } from './memory/memory-store.ts';
 import { AccessLocks } from './order/access-locks.ts';
 import { CallWaiters } from './order/call-waiters.ts';
+import type { CallScope } from './pipeline/call-scope.ts';
 import type { Hooks } from './pipeline/hooks.ts';
+import { keepChanges, runLive } from './pipeline/keep-changes.ts';
 import { unconfiguredWorld } from './registry/unconfigured-world.ts';
 import { EvictionSignal } from './resume/eviction-signal.ts';
 import type { Runtime } from './runtime.ts';
@@ -24,8 +26,6 @@ export interface RuntimeOptions {
   approver?: Approver | Approver['ask'];
   /** Seconds a request waits for an answer. Default: as long as the process lives. */
   approvalTimeout?: number;
-  /** Binds an approval to the files that the call would touch, as they were when it was shown. */
-  fingerprinter?: Fingerprinter;
   hooks?: readonly Hooks[];
   store?: Store;
   blobs?: BlobStore;
@@ -44,7 +44,10 @@ export interface RuntimeOptions {
   historyLimit?: number;
 }
 
-export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {}): Runtime {
+/** The tools of a runtime. */
+export type ToolLookup = Pick<Runtime, 'find' | 'madeByRuntime'>;
+
+export function createRuntime({ find, madeByRuntime }: ToolLookup, options: RuntimeOptions = {}): Runtime {
   const log = options.logger === undefined ? silentLogger : withoutThrows(options.logger);
   const { approver, approvalTimeout, historyLimit = 500 } = options;
   checkOption({ approvalTimeout }, (seconds) => seconds > 0, 'a number of seconds above 0');
@@ -52,12 +55,12 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
   const open = options.store ?? new MemoryStore({ maxCalls: historyLimit });
   const hider = options.hider ?? createHider(options.secrets);
   const store = hideInStore(open, hider, options.vault ?? new MemoryVault());
-  return {
+  const rt: Runtime = {
     find,
+    madeByRuntime,
     policy: options.policy ?? allowAll,
     approver: typeof approver === 'function' ? { ask: approver } : approver,
     approvalTimeoutMs: approvalTimeout === undefined ? undefined : approvalTimeout * 1000,
-    fingerprinter: options.fingerprinter,
     hooks: options.hooks ?? [],
     store,
     blobs: options.blobs ?? new MemoryBlobs(),
@@ -70,7 +73,10 @@ export function createRuntime(find: Runtime['find'], options: RuntimeOptions = {
     history: new History(historyLimit),
     waiters: new CallWaiters(),
     eviction: EvictionSignal.of(store),
+    keepChanges: (call, stageId) => keepChanges(rt, call as CallScope, stageId),
+    runLive: (call) => runLive(rt, call as CallScope),
   };
+  return rt;
 }
 
 /** The policy of a program without rules: every call runs, except where the tool itself asks for approval. */

@@ -5,6 +5,7 @@ import { ToolError } from '../kernel/error.ts';
 import type { CallQuery, Page } from '../kernel/ports.ts';
 import type { MaybePromise, Result } from '../kernel/result.ts';
 import type { ToolCategory } from '../kernel/tool/category.ts';
+import { type ChangesSelection, KEEPING_TOOL } from '../kernel/tool/kept-changes.ts';
 import type { Tool, ToolContext } from '../kernel/tool/tool.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
 import type { Draft } from '../kernel/tool/view.ts';
@@ -62,7 +63,10 @@ export class ToolExecutor {
     this.registry = registry;
     this.#toolset = toolset;
     this.#live = live;
-    this.#rt = createRuntime((name) => registry.find(name, toolset), options);
+    this.#rt = createRuntime(
+      { find: (name) => registry.find(name, toolset), madeByRuntime: () => registry.madeByRuntime() },
+      options,
+    );
     if (toolset !== undefined) registry.offered(toolset);
   }
 
@@ -153,6 +157,16 @@ export class ToolExecutor {
   /** Validates, judges and presents a call without recording or running it. Hooks run, too. */
   review(name: string, context: AnyContext, args: unknown = {}): Promise<Result<Review>> {
     return reviewCall(this.#rt, { tool: String(name), args, ...contextFrom(context) });
+  }
+
+  /** Keeps pending changes whose command has ended, by a call of its own: a person decided about them. */
+  keep(
+    args: { readonly stage: string; readonly call: string } & ChangesSelection,
+    context: AnyContext,
+    options: CallOptions = {},
+  ): Promise<ToolResult> {
+    const tool = this.#rt.madeByRuntime() ?? KEEPING_TOOL;
+    return this.#run({ tool, args, ...contextFrom(context), ...options });
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Approver, BlobStore, Clock, Fingerprinter, Logger, Policy, Store } from '../kernel/ports.ts';
+import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool/tool.ts';
 import type { World } from '../kernel/world/workspace.ts';
@@ -7,6 +7,7 @@ import type { EventBus } from './event-bus.ts';
 import type { History } from './history.ts';
 import type { AccessLocks } from './order/access-locks.ts';
 import type { CallWaiters } from './order/call-waiters.ts';
+import type { ContextParts } from './pipeline/call-context.ts';
 import type { Hooks } from './pipeline/hooks.ts';
 import type { EvictionSignal } from './resume/eviction-signal.ts';
 
@@ -14,13 +15,13 @@ import type { EvictionSignal } from './resume/eviction-signal.ts';
 export interface Runtime {
   /** Finds a tool by name or alias; fails with UNKNOWN_TOOL or TOOL_DISABLED. */
   readonly find: (name: string) => Result<Tool>;
+  /** The tool that keeps pending changes. In no list: only the runtime calls it. */
+  readonly madeByRuntime: () => Tool | undefined;
   readonly policy: Policy;
   /** Without one, a call that needs approval is refused. */
   readonly approver: Approver | undefined;
   /** How long a request waits for an answer; undefined waits as long as the process lives. */
   readonly approvalTimeoutMs: number | undefined;
-  /** Without one, an approval is bound to the arguments alone. */
-  readonly fingerprinter: Fingerprinter | undefined;
   readonly hooks: readonly Hooks[];
   readonly store: Store;
   readonly blobs: BlobStore;
@@ -34,4 +35,6 @@ export interface Runtime {
   readonly history: History;
   readonly waiters: CallWaiters;
   readonly eviction: EvictionSignal | undefined;
+  readonly keepChanges: ContextParts['keepChanges'];
+  readonly runLive: ContextParts['runLive'];
 }

@@ -1,10 +1,13 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
-import { sandboxCloseCheck, sandboxContract } from '../testing/sandbox-contract.ts';
+import { createReadFirst } from '../testing/read-first-sandbox.ts';
+import { sandboxCloseCheck, sandboxContract, sandboxModesCheck } from '../testing/sandbox-contract.ts';
+import { hiddenFileContract, oddPathContract, stageContract, stageLifeContract } from '../testing/stage-contract.ts';
 import { createBubblewrap } from './bubblewrap/bubblewrap.ts';
 import { createNone } from './none.ts';
 
@@ -14,11 +17,14 @@ const secret = 'do-not-show';
 process.env['TOOLWRIGHT_CONTRACT_SECRET'] = secret;
 const filePolicy = createFilePolicy();
 
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+// Node cannot remove folders that are closed and deeper than a path may be long.
+afterAll(() => spawnSync('/bin/sh', ['-c', 'chmod -R u+rwx "$1"; rm -rf "$1"', 'sh', root]));
 
 const sandboxes: Record<string, () => Sandbox> = {
   bubblewrap: () => createBubblewrap({ ...host, filePolicy }),
   'bubblewrap without control groups': () => createBubblewrap({ ...host, filePolicy, cgroups: 'never' }),
+  'bubblewrap with copies as stages': () => createBubblewrap({ ...host, filePolicy, stages: 'copy' }),
+  'a sandbox that stages nothing and reads first': () => createReadFirst({ ...host, filePolicy }),
   none: () => createNone(host),
 };
 
@@ -30,5 +36,17 @@ describe.each(Object.entries(sandboxes))('the sandbox contract over %s', (_name,
     expect(status).toMatchObject({ ok: true });
   });
 
-  for (const check of [...sandboxContract(subject), sandboxCloseCheck(subject)]) test(check.title, check.run);
+  for (const check of [...sandboxContract(subject), sandboxModesCheck(subject), sandboxCloseCheck(subject)])
+    test(check.title, check.run);
+});
+
+describe.each([
+  ['overlays', 'overlay'],
+  ['copies', 'copy'],
+] as const)('the contract of stages over %s', (_name, stages) => {
+  const sandbox = createBubblewrap({ ...host, filePolicy, stages });
+  afterAll(() => sandbox.close());
+  const subject = { sandbox, workspace: () => mkdtempSync(join(root, 'ws-')) };
+  const contracts = [stageContract, oddPathContract, stageLifeContract, hiddenFileContract];
+  for (const check of contracts.flatMap((contract) => contract(subject))) test(check.title, check.run);
 });

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { ok } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import { processesTagged } from '../testing/sandbox-contract.ts';
-import { createHostSandbox } from './host-sandbox.ts';
+import { createHostSandbox, NO_STAGES } from './host-sandbox.ts';
 import { createNone } from './none.ts';
 
 const path = process.env['PATH'] ?? '';
@@ -33,10 +33,10 @@ test('two sandboxes of one process do not end each other’s commands', async ()
 
 /** The parts of seatbelt, without its profile. */
 function createByPs(): Sandbox {
-  const settled = { network: [], changes: null, quarantined: [], notes: [] };
+  const settled = { network: [], notes: [] };
   return createHostSandbox({
     ...{ kind: 'seatbelt', path, stateDir: root, privateFolders: [], processes: 'ps' },
-    status: async () => ok({ kind: 'seatbelt', isolated: true, details: {} }),
+    status: async () => ok({ kind: 'seatbelt', isolated: true, details: {}, stages: NO_STAGES }),
     plan: async (_request, _checked, folder) =>
       ok({ wrapper: [], ulimits: ':', env: { PATH: path }, folder, settle: async () => settled }),
   });

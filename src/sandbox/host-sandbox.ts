@@ -42,8 +42,11 @@ export interface HostPlan {
   /** Where a script is put. */
   readonly folder: string;
   /** Called once when every process has ended, also when none could be started. */
-  settle(): Promise<Pick<RunResult, 'network' | 'changes' | 'quarantined' | 'notes'>>;
+  settle(): Promise<Pick<RunResult, 'network' | 'notes'>>;
 }
+
+/** Ordinary processes write to the real files. */
+export const NO_STAGES = { kind: 'none', folder: null } as const;
 
 const MARK = 'TOOLWRIGHT_RUN';
 
@@ -71,6 +74,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
 
   async function run(request: RunRequest): Promise<Result<RunResult>> {
     if (closing.signal.aborted) return fail('SANDBOX_UNAVAILABLE', 'Toolwright is shutting down.');
+    if (request.mounts === 'staged') return nothingStaged(options.kind);
     const checked = checkRequest(request, options.privateFolders);
     if (!checked.ok) return checked;
     const sized = checkSize(request, checked.value.limits);
@@ -124,6 +128,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       cpuMs: used?.cpuMs ?? null,
       peakMemoryBytes: used?.peakMemoryBytes ?? null,
       output,
+      staged: null,
       sandbox: options.kind,
       ...settled,
     });
@@ -137,40 +142,15 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       const plan = await options.plan(request, checked, folder);
       if (!plan.ok) return plan;
       planned = plan.value;
-      return ok({ ...launch(request, checked.cwd, { plan: planned, mark, pipes }), plan: planned, folder });
+      return ok({
+        ...launch(request, checked.cwd, { plan: planned, mark, pipes, path: options.path }),
+        plan: planned,
+        folder,
+      });
     } catch (error) {
       await planned?.settle();
       const repair = 'Check that the state folder has room, and that not too many files and processes are open.';
       return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${repair}`);
-    }
-  }
-
-  function launch(
-    request: RunRequest,
-    cwd: string,
-    { plan, mark, pipes }: { plan: HostPlan; mark: string; pipes: PipePool },
-  ): Omit<LaunchedRun, 'plan' | 'folder'> {
-    const script = join(plan.folder, uniqueName('script'));
-    if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
-    const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
-    const program = resolveProgram(argv[0] ?? '', options.path.split(':'), isExecutable);
-    let input: LiveInput | null = null;
-    try {
-      input = request.stdin === LIVE_INPUT ? createLiveInput(pipes) : null;
-      const given = {
-        // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
-        program: '/bin/sh',
-        args: ['-c', `${plan.ulimits}; exec "$@"`, 'sh', ...plan.wrapper, program, ...argv.slice(1)],
-        cwd,
-        env: { ...plan.env, ...OWNER_ENV, [MARK]: mark },
-        stdin: input === null ? stdinOf(request, plan.folder) : readEndOf(input),
-        passed: [],
-      };
-      return { started: startProcess(given, pipes), input, script, program };
-    } catch (error) {
-      input?.end();
-      rmSync(script, { force: true });
-      throw error;
     }
   }
 
@@ -182,12 +162,49 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       running.add(promise);
       return promise.finally(() => running.delete(promise));
     },
+    compare: async () => nothingStaged(options.kind),
     async close() {
       closing.abort(CLOSED);
       while (running.size > 0) await Promise.allSettled([...running]);
       tidy();
     },
   };
+}
+
+function launch(
+  request: RunRequest,
+  cwd: string,
+  { plan, mark, pipes, path }: { plan: HostPlan; mark: string; pipes: PipePool; path: string },
+): Omit<LaunchedRun, 'plan' | 'folder'> {
+  const script = join(plan.folder, uniqueName('script'));
+  if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
+  const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
+  const program = resolveProgram(argv[0] ?? '', path.split(':'), isExecutable);
+  let input: LiveInput | null = null;
+  try {
+    input = request.stdin === LIVE_INPUT ? createLiveInput(pipes) : null;
+    const given = {
+      // A shell in between, so that a program that does not exist is an exit code as it is everywhere else.
+      program: '/bin/sh',
+      args: ['-c', `${plan.ulimits}; exec "$@"`, 'sh', ...plan.wrapper, program, ...argv.slice(1)],
+      cwd,
+      env: { ...plan.env, ...OWNER_ENV, [MARK]: mark },
+      stdin: input === null ? stdinOf(request, plan.folder) : readEndOf(input),
+      passed: [],
+    };
+    return { started: startProcess(given, pipes), input, script, program };
+  } catch (error) {
+    input?.end();
+    rmSync(script, { force: true });
+    throw error;
+  }
+}
+
+function nothingStaged(kind: Sandbox['kind']): Result<never> {
+  return fail(
+    'INVALID_INPUT',
+    `The sandbox ${kind} stages nothing: use mounts 'read', or 'live' once a person has agreed to the command.`,
+  );
 }
 
 interface LaunchedRun {

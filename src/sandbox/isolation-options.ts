@@ -14,6 +14,4 @@ export interface IsolationOptions {
   /** Further folders of the host to show read-only. */
   readonly readOnlyFolders?: readonly string[];
   readonly maxRunning?: number;
-  /** How long to look for changed files after a run. */
-  readonly changesCapMs?: number;
 }

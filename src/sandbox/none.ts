@@ -1,6 +1,6 @@
 import { ok } from '../kernel/result.ts';
 import type { RunRequest, Sandbox } from '../kernel/world/sandbox.ts';
-import { createHostSandbox } from './host-sandbox.ts';
+import { createHostSandbox, NO_STAGES } from './host-sandbox.ts';
 
 /**
  * No isolation at all: the command runs as the user, with the user's files and network. Only for people who chose it
@@ -29,10 +29,10 @@ export function createNone(options: NoneOptions): Sandbox {
         limits: 'watchdog for time, CPU, memory, processes and output',
         ending: 'by a mark in the environment: a process that clears it and leaves its session goes on',
       };
-      return ok({ kind: 'none', isolated: false, details });
+      return ok({ kind: 'none', isolated: false, details, stages: NO_STAGES });
     },
     async plan(request, _checked, folder) {
-      const settled = { network: [], changes: null, quarantined: [], notes: [NOT_ISOLATED] };
+      const settled = { network: [], notes: [NOT_ISOLATED] };
       const env = environment(options, request);
       return ok({ wrapper: [], ulimits: 'ulimit -c 0', env, folder, settle: async () => settled });
     },

@@ -4,7 +4,6 @@ import { statOf } from '../host/files.ts';
 import { OWN_PROCESS_ID, OWNED_NAME, stateOfProcess } from '../host/process-identity.ts';
 import { removeTree } from '../host/remove-tree.ts';
 import type { SandboxKind } from '../kernel/world/sandbox.ts';
-import { removeRecorded } from './protected-paths/placeholders.ts';
 
 /** A folder of this process in the state folder. The next process removes it if this one cannot. */
 export interface OwnedFolder {
@@ -38,7 +37,6 @@ function removeLeftovers(parent: string): void {
     const owner = PREFIX.test(name) ? OWNED_NAME.exec(name.replace(PREFIX, ''))?.[1] : undefined;
     if (owner === undefined || !isLeft(owner, join(parent, name))) continue;
     try {
-      removeRecorded(join(parent, name));
       removeTree(join(parent, name));
     } catch {
       // It belongs to another user.

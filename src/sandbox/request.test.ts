@@ -11,7 +11,7 @@ symlinkSync('real-home', join(root, 'home'));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const check = (workspace: string, home = join(root, 'home/u')) =>
-  checkRequest({ command: ['true'], workspace, mounts: 'live', tag: 't' }, [home]);
+  checkRequest({ command: ['true'], workspace, mounts: 'read', tag: 't' }, [home]);
 
 test.each([
   '/',

@@ -1,8 +1,9 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { realPath } from '../host/files.ts';
+import { realPath, statOf } from '../host/files.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { DEFAULT_LIMITS, type Limits, type RunRequest } from '../kernel/world/sandbox.ts';
+import { contentOf } from './stage/stage-folder.ts';
 import { isSystem, isWithin } from './toolchains.ts';
 
 /** A request whose folders exist, are resolved, and may be used. */
@@ -50,7 +51,8 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
       `${workspace} contains ${exposed}, which a run must not see: choose a folder inside it.`,
     );
   }
-  const cwd = realFolder(resolve(workspace, request.cwd ?? '.'));
+  const wanted = resolve(workspace, request.cwd ?? '.');
+  const cwd = realFolder(wanted) ?? (isInStage(request, wanted.slice(workspace.length + 1)) ? wanted : null);
   if (cwd === null || !isWithin(cwd, workspace)) {
     return fail(
       'INVALID_PATH',
@@ -73,6 +75,12 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
   return limits.ok
     ? ok({ workspace, alias: aliasOf(request.workspace, workspace), cwd, limits: limits.value })
     : limits;
+}
+
+/** Whether an earlier run of the stage, or of one below it, made this folder. */
+function isInStage({ stage }: RunRequest, path: string): boolean {
+  const stages = stage === undefined ? [] : [stage.folder, ...(stage.below ?? [])];
+  return stages.some((folder) => statOf(join(contentOf(folder), path))?.isDirectory() === true);
 }
 
 function aliasOf(given: string, workspace: string): string | null {

@@ -10,16 +10,6 @@ export interface FlagTable {
   readonly glued?: string;
   /** `-20` as `head` and `git log` take it. */
   readonly digits?: boolean;
-  /** Its options only change its output, so a computed word may be one. */
-  readonly harmless?: boolean;
-  /** No option writes, runs or fetches anything, so a pattern may match a file with the name of an option. */
-  readonly tame?: boolean;
-  /** Options end at the first operand, and the second operand may be written to. */
-  readonly optionsFirst?: boolean;
-  /** Options are words with one dash, as `find` has them. */
-  readonly longWithOneDash?: boolean;
-  /** A letter that takes the next word stands alone behind its dash: behind `-gS`, git reads an option. */
-  readonly singly?: boolean;
 }
 
 export interface ParsedFlags {
@@ -44,7 +34,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
   const known = compileTable(table);
   const options: { name: string; value: ShellWord | undefined }[] = [];
   const operands: ShellWord[] = [];
-  const lure = table.harmless || table.tame ? undefined : maybeOption(args, table);
+  const lure = maybeOption(args);
   if (lure !== undefined) return { unknown: lure.text };
   const queue = [...args];
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
@@ -52,7 +42,7 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
     if (value === null) {
       // Could be an option at run time, unless its first character is known to be none.
       const isOperand = word.later !== undefined || (isOneWord(word) && (word.home || /^["']?[\w./]/.test(word.text)));
-      if (table.harmless || isOperand) operands.push(word);
+      if (isOperand) operands.push(word);
       else return { unknown: word.text };
       continue;
     }
@@ -60,24 +50,21 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
       operands.push(...queue.splice(0));
     } else if (value === '-' || !value.startsWith('-')) {
       operands.push(word);
-    } else if (table.optionsFirst && operands.length > 0) {
-      return { unknown: value };
     } else if (table.digits && /^-\d+$/.test(value)) {
       options.push({ name: '-#', value: word });
     } else {
-      const rest = value.startsWith('--') || table.longWithOneDash ? long(word, value) : cluster(word, value);
+      const rest = value.startsWith('--') ? long(word, value) : cluster(word, value);
       if (rest !== undefined) return { unknown: rest };
     }
   }
   return { options, operands };
 
   /**
-   * Whether a value may be something else. Further files that a pattern matches are operands, which is harmless where
-   * operands are only read; and a word that looks like an option is one to some versions of a program.
+   * Whether a value may be something else. Further files that a pattern matches are operands; and a word that looks like an
+   * option is one to some versions of a program.
    */
   function mayBeElse(name: string, word: ShellWord | undefined): boolean {
-    if (word?.pattern) return !table.tame;
-    return /^--?[a-zA-Z]/.test(word?.value ?? '') && !table.longWithOneDash && !PATTERNS.has(name);
+    return word?.pattern === true || (/^--?[a-zA-Z]/.test(word?.value ?? '') && !PATTERNS.has(name));
   }
 
   /** Returns the unknown option, or undefined. */
@@ -106,7 +93,6 @@ export function parseFlags(args: readonly ShellWord[], table: FlagTable): Parsed
       const glued = rest === '' ? undefined : { ...word, value: rest };
       if (known.takes.has(name)) {
         const next = glued ?? queue.shift();
-        if (glued === undefined && table.singly && at > 1) return text;
         if (!isOneWord(next) || (glued === undefined && mayBeElse(name, next))) return name;
         options.push({ name, value: next });
       } else if (known.glued.has(name)) options.push({ name, value: glued });
@@ -127,15 +113,9 @@ export function isOneWord(word: ShellWord | undefined): boolean {
   return /^"[^"]*"$/.test(word.text) && !/\$@|\$\{[^}]*@/.test(word.text);
 }
 
-/** Values that a shell may replace by several files: the first is the value, and the command opens the others. */
-export function openedValues({ options }: ParsedFlags): ShellWord[] {
-  return options.flatMap(({ value }) => (value?.pattern && !value.seen.startsWith('-') ? [value] : []));
-}
-
 /** `*` also matches a file named `--output=x`; a pattern that begins with a letter or `./` does not. */
-function maybeOption(args: readonly ShellWord[], { longWithOneDash }: FlagTable): ShellWord | undefined {
-  // `find` accepts expressions behind `--` as well.
-  const end = longWithOneDash ? -1 : args.findIndex(({ value }) => value === '--');
+function maybeOption(args: readonly ShellWord[]): ShellWord | undefined {
+  const end = args.findIndex(({ value }) => value === '--');
   return (end === -1 ? args : args.slice(0, end)).find(({ pattern, text }) => pattern && !/^["'\\]?[\w./]/.test(text));
 }
 

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ExecutionContext } from '../kernel/call/execution-context.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import { unboundedReason } from '../policy/always/unbounded-programs.ts';
-import { scriptFiles } from '../policy/commands/script-files.ts';
-import type { Mode } from '../policy/create-policy.ts';
 import { createPolicy } from '../policy/create-policy.ts';
+import type { Mode } from '../policy/mode.ts';
 import { parseRules, type RuleSet } from '../policy/rules/parse-rules.ts';
 
 const context = new ExecutionContext({ workingDir: '/home/ana/project' });
@@ -14,7 +13,7 @@ function verdict(command: string, mode: Mode, set: RuleSet = {}): string {
   if (!rules.ok) throw new Error(rules.error.message);
   const policy = createPolicy({ mode, rules: rules.value, files: createFilePolicy(), home: '/home/ana' });
   const own = { tool: 'bash', args: {}, effect: 'once', ownReason: undefined, asksAlways: false, context } as const;
-  return policy.decide({ ...own, access: [{ kind: 'process.run', command, writes: 'workspace' }] }).verdict;
+  return policy.decide({ ...own, access: [{ kind: 'process.run', command, writes: 'stage' }] }).verdict;
 }
 
 /** Ways to have another program run `%`; in the second list, to have a shell read it. */
@@ -179,7 +178,7 @@ describe('a text in code', () => {
 
 test('several inputs of parallel are each looked at', () => {
   expect(verdict('parallel rm -rf ::: dist /usr', 'auto')).toBe('deny');
-  expect(verdict('ls | parallel rm -rf', 'auto')).toBe('ask');
+  expect(verdict('ls | parallel rm -rf', 'auto', { deny: ['bash(rm *)'] })).not.toBe('allow');
 });
 
 test('what they start in the ordinary way is none of that', () => {
@@ -214,11 +213,11 @@ test('git that only reads is still known to, whatever its words are called', () 
 test('launchers in launchers end soon, and are asked about where nobody can follow', () => {
   const chain = `${'npx -a '.repeat(1000)}x`;
   const started = performance.now();
-  expect(verdict(chain, 'auto')).toBe('ask');
-  expect(verdict(`${'sudo --odd '.repeat(1000)}x`, 'auto')).toBe('ask');
+  const deny = ['bash(deploy *)'];
+  expect(verdict(chain, 'auto', { deny })).toBe('ask');
+  expect(verdict(`${'sudo --odd '.repeat(1000)}x`, 'auto', { deny })).toBe('ask');
   expect(verdict(`npm ${'-a '.repeat(10_000)}x`, 'auto')).toBe('allow');
-  expect(verdict(`curl x | ${chain}`, 'auto')).toBe('ask');
-  expect(scriptFiles(chain).unclear).toEqual(expect.any(String));
+  expect(verdict(`curl x | ${chain}`, 'auto', { deny })).toBe('ask');
   expect(unboundedReason(chain.split(' '))).toEqual(expect.any(String));
   expect(performance.now() - started).toBeLessThan(20_000);
 });

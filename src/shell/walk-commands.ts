@@ -14,7 +14,7 @@ export interface StartedCommand {
 
 const MAX_DEPTH = 5;
 /** The longest path that systems accept. */
-export const MAX_PATH_LENGTH = 4096;
+const MAX_PATH_LENGTH = 4096;
 const MAX_FOLDERS = 8;
 const MAX_FOLDER_CHANGES = 256;
 /** Characters of a script and of the scripts in it: a nested script counts at each level. */
@@ -22,29 +22,17 @@ const MAX_CHARACTERS = 250_000;
 /** Programs that one command may start. */
 const MAX_STARTED = 64;
 
-/**
- * Visits every program that a script starts, also behind wrappers and launchers, in quotes and after `cd`. Returns why
- * folders are not all known, or undefined when they are.
- */
-export function walkCommands(
-  source: string,
-  cwd: string,
-  visitor: (started: StartedCommand) => void,
-): string | undefined {
+/** Visits the programs that a script starts, also behind wrappers and launchers, in quotes and after `cd`; not more than can be followed. */
+export function walkCommands(source: string, cwd: string, visitor: (started: StartedCommand) => void): void {
   let folders = [posix.normalize(cwd)];
-  let lost: string | undefined;
   let started = 0;
   let followed = 0;
   let read = 0;
   visit(source, 0);
-  return lost;
 
   function visit(text: string, depth: number): void {
     read += text.length;
-    if (read > MAX_CHARACTERS && depth > 0) {
-      lost ??= 'it nests more scripts than can be checked';
-      return;
-    }
+    if (read > MAX_CHARACTERS && depth > 0) return;
     const { commands } = parseScript(text);
     // A command before a `cd` in a loop or a trap also runs after it.
     const repeated = commands.filter(({ repeats }) => repeats);
@@ -66,10 +54,7 @@ export function walkCommands(
   function look(words: readonly ShellWord[], redirections: StartedCommand['redirections'], depth: number): void {
     const [first, ...args] = words;
     if (first === undefined || first.value === null || depth > MAX_DEPTH) return;
-    if (++started > MAX_STARTED) {
-      lost ??= 'it may start more programs than can be followed';
-      return;
-    }
+    if (++started > MAX_STARTED) return;
     const name = programName(first.value);
     if (name === 'cd' || name === 'pushd') follow(operandsAmong(args)[0]);
     for (const inner of innerCommands(name, args)) {
@@ -84,19 +69,10 @@ export function walkCommands(
   /** A `cd` may run or not, so later words are resolved from both folders. */
   function follow(target: ShellWord | undefined): void {
     if (target === undefined || target.value === '-') return;
-    if (++followed > MAX_FOLDER_CHANGES) {
-      lost ??= MANY_FOLDERS;
-      return;
-    }
-    if (target.value === null || target.pattern) lost ??= 'the folder that it enters is known only at run time';
+    if (++followed > MAX_FOLDER_CHANGES) return;
     const to = target.value ?? '';
     const next = folders.map((folder) => (posix.isAbsolute(to) ? to : posix.join(folder, to)));
     const short = next.filter((folder) => folder.length <= MAX_PATH_LENGTH);
-    if (short.length < next.length) lost ??= 'it goes to a folder with a path that is too long';
-    folders = [...new Set([...folders, ...short])];
-    if (folders.length > MAX_FOLDERS) lost ??= MANY_FOLDERS;
-    folders = folders.slice(0, MAX_FOLDERS);
+    folders = [...new Set([...folders, ...short])].slice(0, MAX_FOLDERS);
   }
 }
-
-const MANY_FOLDERS = 'it goes to more folders than can be followed';

@@ -7,7 +7,7 @@ const MAX_FOLDERS = 16;
 /** How often a script may change folders, including back to earlier ones. */
 const MAX_CHANGES = 256;
 /** Characters of a folder's path: every word is resolved from each folder. */
-export const MAX_FOLDER_LENGTH = 1000;
+const MAX_FOLDER_LENGTH = 1000;
 
 /** The folders that the commands of a script may run in. */
 export class WorkingFolders {

@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dialer } from '../kernel/world/dialer.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
-import type { Mode } from '../policy/create-policy.ts';
 import { createPolicy } from '../policy/create-policy.ts';
+import type { Mode } from '../policy/mode.ts';
+import type { CommandEffects } from '../policy/policy-options.ts';
 import { parseRules, type RuleSet } from '../policy/rules/parse-rules.ts';
 import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
+import { createNone } from '../sandbox/none.ts';
+import { builtInTools } from '../tools/index.ts';
+import { createReadFirst } from './read-first-sandbox.ts';
 import { type TempOptions, type TempWorkspace, tempWorkspace } from './temp-workspace.ts';
 
 export interface CommandOptions extends TempOptions {
@@ -15,6 +19,8 @@ export interface CommandOptions extends TempOptions {
   readonly mode?: Mode;
   readonly rules?: RuleSet;
   readonly dialer?: Dialer;
+  /** Where changes of commands go; each has its own kind of sandbox. Left out: to a stage. */
+  readonly effects?: CommandEffects;
 }
 
 /** A temporary workspace in which commands run: real policy, real sandbox, and a scripted person. */
@@ -23,20 +29,23 @@ export async function commandWorkspace({
   mode = 'ask',
   rules = {},
   dialer,
+  effects = 'staged',
   ...given
 }: CommandOptions): Promise<TempWorkspace> {
   const around = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-commands-')));
   const [home, stateDir] = [join(around, 'home'), join(around, 'state')];
   for (const folder of [home, stateDir]) mkdirSync(folder);
   const files = createFilePolicy();
-  const parsed = parseRules(rules);
+  const tool = (name: string) => builtInTools.find((each) => each.name === name);
+  const parsed = parseRules(rules, { has: () => true, tool });
   if (!parsed.ok) throw new Error(parsed.error.message);
-  const sandbox = createBubblewrap({ filePolicy: files, path, home, stateDir, ...(dialer && { dialer }) });
+  const create = { staged: createBubblewrap, 'read-first': createReadFirst, live: createNone }[effects];
+  const sandbox = create({ filePolicy: files, path, home, stateDir, ...(dialer && { dialer }) });
   const workspace = await tempWorkspace({
     ...given,
     parent: around,
     sandbox,
-    options: { policy: createPolicy({ mode, rules: parsed.value, files, home }), ...given.options },
+    options: { policy: createPolicy({ mode, rules: parsed.value, files, home, effects }), ...given.options },
   });
   return {
     ...workspace,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { readText } from '../host/files.ts';
 import {
   DEFAULT_LIMITS,
@@ -28,8 +29,8 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
   const { sandbox } = subject;
 
   async function run(command: RunRequest['command'], more: Partial<RunRequest> = {}): Promise<RunResult> {
-    const request: RunRequest = { command, workspace: subject.workspace(), mounts: 'live', tag: 'contract', ...more };
-    const result = await sandbox.run(request);
+    const base = { command, workspace: subject.workspace(), tag: 'contract' };
+    const result = await sandbox.run({ ...base, ...(await writing(sandbox)), ...more });
     assert.ok(result.ok, result.ok ? '' : result.error.message);
     result.value.output.log.read(0, 0);
     return result.value;
@@ -103,7 +104,7 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
     check('starts in the workspace or a folder of it, and in no other', async () => {
       const workspace = subject.workspace();
       assert.equal(text((await script('pwd', { workspace })).output.stdout), `${workspace}\n`);
-      await script('mkdir -p a/b', { workspace });
+      mkdirSync(join(workspace, 'a/b'), { recursive: true });
       assert.equal(text((await script('pwd', { workspace, cwd: 'a/b' })).output.stdout), `${workspace}/a/b\n`);
       for (const cwd of ['..', '/usr', 'a/../..', 'missing']) {
         const request: RunRequest = { command: ['true'], workspace, cwd, mounts: 'read', tag: 'contract' };
@@ -216,8 +217,8 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       assert.equal(result.endedBy, 'cancel');
       const workspace = subject.workspace();
       const command = { script: 'touch ran' };
-      const request: RunRequest = { command, workspace, mounts: 'live', tag: 'c', signal: controller.signal };
-      const never = await sandbox.run(request);
+      const base = { command, workspace, tag: 'c', signal: controller.signal };
+      const never = await sandbox.run({ ...base, ...(await writing(sandbox)) });
       assert.equal(never.ok ? 'ran' : never.error.code, 'CANCELLED');
       assert.deepEqual(readdirSync(workspace), []);
     }),
@@ -276,6 +277,40 @@ export function sandboxContract(subject: SandboxSubject): SandboxCheck[] {
       assert.equal(DEFAULT_LIMITS.processes <= 512, true);
     }),
   ];
+}
+
+/** How a run of this sandbox may write: to a new stage, or to the real files where nothing is staged. */
+async function writing(sandbox: Sandbox): Promise<Pick<RunRequest, 'mounts' | 'stage'>> {
+  const status = await sandbox.status();
+  assert.ok(status.ok, status.ok ? '' : status.error.message);
+  const { folder } = status.value.stages;
+  return folder === null
+    ? { mounts: 'live' }
+    : { mounts: 'staged', stage: { folder: mkdtempSync(join(folder, 'contract-')) } };
+}
+
+export function sandboxModesCheck({ sandbox, workspace: make }: SandboxSubject): SandboxCheck {
+  return {
+    title: 'has the modes that it says, and refuses the others',
+    async run() {
+      const status = await sandbox.status();
+      assert.ok(status.ok);
+      const workspace = make();
+      const { folder } = status.value.stages;
+      const request: RunRequest = { command: ['true'], workspace, mounts: 'staged', tag: 'contract' };
+      const wrong: Partial<RunRequest>[] =
+        folder === null
+          ? [{ stage: { folder: workspace } }]
+          : [{}, { mounts: 'live' }, { stage: { folder: workspace } }, { stage: { folder: join(folder, 'missing') } }];
+      for (const each of wrong) {
+        const result = await sandbox.run({ ...request, ...each });
+        assert.equal(result.ok ? 'ran' : result.error.code, 'INVALID_INPUT');
+      }
+      if (folder !== null) return;
+      const compared = await sandbox.compare({ workspace, stage: { folder: workspace } });
+      assert.equal(compared.ok ? 'compared' : compared.error.code, 'INVALID_INPUT');
+    },
+  };
 }
 
 /** Runs last, since it closes the sandbox: running commands end, and new ones are refused. */

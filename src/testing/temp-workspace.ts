@@ -5,9 +5,9 @@ import type { ToolResult } from '../kernel/tool/tool-result.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { NetworkAccess, Sandbox } from '../kernel/world/sandbox.ts';
 import type { World } from '../kernel/world/workspace.ts';
-import { scriptFiles } from '../policy/commands/script-files.ts';
 import { createProcesses } from '../processes/create-processes.ts';
 import { createToolwright, type Toolwright, type ToolwrightOptions } from '../runtime/create-toolwright.ts';
+import { createStages } from '../stages/create-stages.ts';
 import { builtInTools } from '../tools/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/open-workspace.ts';
 
@@ -59,7 +59,7 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
     sandbox &&
     createProcesses({
       sandbox,
-      scriptFiles,
+      stages: createStages({ sandbox, policy: createFilePolicy(), home: top }),
       files: createFilePolicy(),
       ...(network && { network }),
     });

@@ -76,6 +76,13 @@ export function toolContract(given: AnyTool, options: ToolContractOptions = {}):
       const line = tool.summary(checked.value);
       assert.ok(line.length > 0 && !line.includes('\n'));
     }),
+    named('honours dryRun: it says what it would do, and does not run', async () => {
+      const { watched, runs } = watching(tool, runtime);
+      const dry = new ExecutionContext({ workingDir, dryRun: true });
+      const result = await watched.execute(tool.name, dry, args);
+      assert.ok(result.ok && result.text.startsWith('[Dry Run]'), result.text);
+      assert.equal(runs.length, 0);
+    }),
     named('runs with the sample arguments, and answers with text and a value that fits its schema', async () => {
       const result = await executor.execute(tool.name, context, args);
       assert.ok(result.ok, result.text);
@@ -83,13 +90,6 @@ export function toolContract(given: AnyTool, options: ToolContractOptions = {}):
       const value = JSON.parse(JSON.stringify(result.value ?? null));
       const fits = new Ajv2020({ strict: false }).compile(tool.outputJson ?? {});
       assert.ok(fits(value), `its value does not fit its output schema: ${JSON.stringify(fits.errors)}`);
-    }),
-    named('honours dryRun: it says what it would do, and does not run', async () => {
-      const { watched, runs } = watching(tool, runtime);
-      const dry = new ExecutionContext({ workingDir, dryRun: true });
-      const result = await watched.execute(tool.name, dry, args);
-      assert.ok(result.ok && result.text.startsWith('[Dry Run]'), result.text);
-      assert.equal(runs.length, 0);
     }),
     named('keeps its output within the bounds it is given', async () => {
       const tight = new ExecutionContext({ workingDir, maxOutputSize: 300 });

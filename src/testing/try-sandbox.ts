@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../host/remove-tree.ts';
 import type { Dialer } from '../kernel/world/dialer.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { RunRequest, RunResult, Sandbox } from '../kernel/world/sandbox.ts';
@@ -14,12 +15,21 @@ export interface TrySandbox extends AsyncDisposable {
   readonly home: string;
   readonly workspace: string;
   readonly sandbox: Sandbox;
-  /** Runs a script in the workspace, with live mounts by default. Throws when the sandbox refuses. */
+  /** Runs a script in the workspace, in a new stage by default. Throws when the sandbox refuses. */
   sh(script: string, more?: Partial<RunRequest>): Promise<SandboxRun>;
+  /** Makes the folder of a new stage. */
+  stage(): Promise<string>;
   write(path: string, content?: string): string;
 }
 
 export type SandboxRun = Omit<RunResult, 'output'> & { readonly stdout: string; readonly stderr: string };
+
+/** Makes a folder where a sandbox wants its stages. */
+export async function makeStage(sandbox: Sandbox): Promise<string> {
+  const status = await sandbox.status();
+  if (!status.ok) throw new Error(status.error.message);
+  return mkdtempSync(join(status.value.stages.folder ?? tmpdir(), 'stage-'));
+}
 
 export function trySandbox(
   more: Partial<BubblewrapOptions> & { path: string; rules?: readonly FileRule[]; dialer?: Dialer },
@@ -39,8 +49,12 @@ export function trySandbox(
     home,
     workspace,
     sandbox,
+    stage: () => makeStage(sandbox),
     async sh(script, request = {}) {
-      const result = await sandbox.run({ command: { script }, workspace, mounts: 'live', tag: 'try', ...request });
+      const isStaged = (request.mounts ?? 'staged') === 'staged' && request.stage === undefined;
+      const staged = isStaged ? { stage: { folder: await makeStage(sandbox) } } : {};
+      const command = { script };
+      const result = await sandbox.run({ command, workspace, mounts: 'staged', tag: 'try', ...staged, ...request });
       if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
       return ran(result.value);
     },
@@ -52,7 +66,7 @@ export function trySandbox(
     },
     async [Symbol.asyncDispose]() {
       await sandbox.close();
-      rmSync(root, { recursive: true, force: true });
+      removeTree(root);
     },
   };
 }

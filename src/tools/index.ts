@@ -1,4 +1,5 @@
 import type { Tool } from '../kernel/tool/tool.ts';
+import { applyChanges } from './changes/apply-changes.ts';
 import { runCode } from './code/run-code.ts';
 import { applyPatch } from './fs/apply-patch.ts';
 import { deleteFile } from './fs/delete-file.ts';
@@ -12,6 +13,7 @@ import { glob } from './search/glob.ts';
 import { grep } from './search/grep.ts';
 import { bash } from './shell/bash.ts';
 import { processInput } from './shell/process-input.ts';
+import { processKeep } from './shell/process-keep.ts';
 import { processList } from './shell/process-list.ts';
 import { processOutput } from './shell/process-output.ts';
 import { processStop } from './shell/process-stop.ts';
@@ -35,7 +37,9 @@ export const builtInTools: readonly Tool[] = [
   processOutput,
   processInput,
   processStop,
+  processKeep,
   readOutput,
   webFetch,
   webSearch,
+  applyChanges,
 ];

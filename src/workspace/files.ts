@@ -1,15 +1,16 @@
 import { catchErrno } from '../host/errno.ts';
+import { versionOf } from '../host/file-version.ts';
 import type { RunExclusive } from '../host/mutex.ts';
 import { parsePath, shortPath } from '../host/parse-path.ts';
 import { typeOf } from '../host/visit-tree.ts';
 import { missingPathOf, type ResolvedPath } from '../host/walk-path.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Access } from '../kernel/tool/access.ts';
-import type { AppliedChange, Caller, Change, Files, Inspection } from '../kernel/world/workspace.ts';
+import type { AppliedChange, ApplyOptions, Caller, Change, Files, Inspection } from '../kernel/world/workspace.ts';
 import { applyChanges, rehearseChanges } from './change/apply-changes.ts';
 import type { Writer } from './change/prepared-change.ts';
 import { digestAt } from './journal/current-state.ts';
-import { ContentCache, versionOf } from './read/file-content.ts';
+import { ContentCache } from './read/file-content.ts';
 import { listFolder } from './read/list.ts';
 import { readBytes, readText, readWindow } from './read/read.ts';
 import { suggestPaths } from './read/suggest.ts';
@@ -28,20 +29,13 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     },
   };
 
-  // A tool asks twice in the same turn of the event loop: for the paths it touches, and whether they need approval.
-  let inspected: { path: string; found: Result<Inspection> } | undefined;
-
   // Where each path led when the call was last judged.
   const judged = new Map<string, JudgedPath>();
 
   function inspect(path: string): Result<Inspection> {
-    if (inspected?.path === path) return inspected.found;
-    inspected = { path, found: look(path) };
-    if (!inspected.found.ok) protectionItself(path);
-    queueMicrotask(() => {
-      inspected = undefined;
-    });
-    return inspected.found;
+    const found = look(path);
+    if (!found.ok) protectionItself(path);
+    return found;
   }
 
   function look(path: string): Result<Inspection> {
@@ -111,21 +105,13 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     if (access === null) return fail('INTERNAL', 'Files can be changed only by a call that was admitted.');
     const bound: Change[] = [];
     for (const change of changes) {
-      const outside = touched(change).find((path) => !covers(access, path));
+      const outside = touched(change).find((path) => !access.some((each) => covers(each, plain(path), plain)));
       if (outside !== undefined) {
         return fail('INTERNAL', `The tool changes ${shortPath(outside)}, which it did not declare in access.`);
       }
       bound.push(change.kind === 'write' ? withExpectation(change, access) : change);
     }
     return ok(bound);
-  }
-
-  function covers(access: readonly Access[], path: string): boolean {
-    return access.some((each) => {
-      if (each.kind === 'unknown') return true;
-      if (each.kind !== 'fs.write' && each.kind !== 'fs.delete') return false;
-      return isBelow(plain(each.path), plain(path));
-    });
   }
 
   function withExpectation(change: Extract<Change, { kind: 'write' }>, access: readonly Access[]): Change {
@@ -141,12 +127,20 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     return names.ok ? names.value.join('/') : path;
   }
 
-  async function apply(changes: readonly Change[]): Promise<Result<readonly AppliedChange[]>> {
+  async function apply(changes: readonly Change[], options?: ApplyOptions): Promise<Result<readonly AppliedChange[]>> {
     const bound = admitted(changes);
     if (!bound.ok) return bound;
-    const done = await oneByOne(() => applyChanges({ ...writer, stillOpen }, caller.callId, bound.value));
-    if (done.ok) writer.authors.note(caller.callId, done.value, (path) => root.statUnjudged(path)?.mtimeMs ?? null);
+    const done = await oneByOne(() =>
+      applyChanges({ ...writer, stillOpen }, { callId: caller.callId, ...options, changes: bound.value }),
+    );
+    if (!done.ok) return done;
+    writer.authors.note(options?.callId ?? caller.callId, done.value, modifiedAt);
+    noteWritten(shared, bound.value, done.value);
     return done;
+  }
+
+  function modifiedAt(path: string): number | null {
+    return root.statUnjudged(path)?.mtimeMs ?? null;
   }
 
   /**
@@ -190,10 +184,28 @@ interface JudgedPath {
   readonly isProtected: boolean;
 }
 
+/** Whether an access allows a change of a path, which is plain already. */
+function covers(access: Access, path: string, plain: (path: string) => string): boolean {
+  if (access.kind === 'unknown' || access.kind === 'fs.apply') return true;
+  return (access.kind === 'fs.write' || access.kind === 'fs.delete') && isBelow(plain(access.path), path);
+}
+
 function touched(change: Change): string[] {
   return change.kind === 'move' ? [change.from, change.to] : [change.path];
 }
 
 function isBelow(folder: string, path: string): boolean {
   return folder === '' || folder === path || path.startsWith(`${folder}/`);
+}
+
+function noteWritten(
+  { seen, session }: Pick<Writer, 'seen' | 'session'>,
+  changes: readonly Change[],
+  applied: readonly AppliedChange[],
+): void {
+  for (const change of changes) {
+    const { version = null } = change.kind === 'take' ? change.content : {};
+    if (change.kind === 'take' && version !== null) seen.noteWritten(session, change.path, version);
+  }
+  for (const each of applied) if (each.kind === 'write') seen.noteWritten(session, each.path, each.version);
 }

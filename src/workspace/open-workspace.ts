@@ -89,6 +89,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root).files;
       return filesFor(caller, { ...shared, session: caller.session }, oneByOne);
     },
+    wrote: (session, path, version) => shared.seen.wrote(session, path, version),
     search(caller) {
       if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root).search;
       return searchFor(caller, { root, secrets: shared.secrets, sandbox: options.sandbox });

@@ -43,7 +43,7 @@ async function editAs(dialog: Locator, way: 'Form' | 'JSON'): Promise<void> {
 
 describe('the form sends exactly the values it shows', () => {
   test('[E17] a field with broken JSON blocks the approval until it is corrected', LONG, async () => {
-    const { dialog, allow } = await asked({ command: 'rmdir none', env: { FOO: 'aa' } });
+    const { dialog, allow } = await asked({ command: 'git push none', env: { FOO: 'aa' } });
     await editAs(dialog, 'Form');
     const env = dialog.getByLabel(/^env /);
     await env.fill('{"FOO":"bb"}');
@@ -62,7 +62,7 @@ describe('the form sends exactly the values it shows', () => {
   });
 
   test('[E17] an invalid number blocks the approval', LONG, async () => {
-    const { dialog, allow, page } = await asked({ command: 'rmdir none', timeout: 5 });
+    const { dialog, allow, page } = await asked({ command: 'git push none', timeout: 5 });
     await expect.poll(() => allow.isEnabled(), READY).toBe(true);
     await editAs(dialog, 'Form');
     await dialog.getByLabel(/^timeout /).focus();
@@ -90,7 +90,7 @@ describe('the form sends exactly the values it shows', () => {
   });
 
   test('[E17] arguments must be a JSON object, and another tab of the editor still works', LONG, async () => {
-    const { dialog, allow } = await asked({ command: 'rmdir none' });
+    const { dialog, allow } = await asked({ command: 'git push none' });
     await editAs(dialog, 'JSON');
     for (const text of ['', '[1]', 'null', '"x"']) {
       await dialog.getByLabel('JSON').fill(text);
@@ -98,7 +98,7 @@ describe('the form sends exactly the values it shows', () => {
       expect(await allow.isEnabled()).toBe(false);
     }
     await dialog.getByRole('tab', { name: 'Form' }).click();
-    expect(await dialog.getByLabel(/^command /).inputValue()).toBe('rmdir none');
+    expect(await dialog.getByLabel(/^command /).inputValue()).toBe('git push none');
     await scrollToEnd(dialog);
     await expect.poll(() => allow.isEnabled(), READY).toBe(true);
   });
@@ -107,7 +107,7 @@ describe('the form sends exactly the values it shows', () => {
 describe('an edited call', () => {
   test('[E17] must have been in view to its end as well', LONG, async () => {
     const command = Array.from({ length: 150 }, (_, index) => `# line ${index}`).join('\n');
-    const { page, dialog, allow } = await asked({ command: `${command}\nrmdir none` });
+    const { page, dialog, allow } = await asked({ command: `${command}\ngit push none` });
     await editAs(dialog, 'Form');
     const reviewed = page.waitForResponse(/\/review$/);
     await dialog.getByLabel(/^timeout /).fill('7');
@@ -117,18 +117,18 @@ describe('an edited call', () => {
     await dialog.getByText('Scroll to the end before you allow this').waitFor();
     await scrollToEnd(dialog);
     await expect.poll(() => allow.isEnabled(), READY).toBe(true);
-    await dialog.getByLabel(/^command /).fill(`${command}\nrmdir other`);
+    await dialog.getByLabel(/^command /).fill(`${command}\ngit push other`);
     await dialog.getByText('Scroll to the end before you allow this').waitFor();
     expect(await allow.isEnabled()).toBe(false);
     await scrollToEnd(dialog);
     await allow.click();
     await dialog.waitFor({ state: 'detached' });
     const { items } = (await app.server.get('/v1/history?tool=bash&limit=1')).body;
-    expect(items[0].args).toMatchObject({ command: `${command}\nrmdir other`, timeout: 7 });
+    expect(items[0].args).toMatchObject({ command: `${command}\ngit push other`, timeout: 7 });
   });
 
   test('a long line is shown in more than one row', LONG, async () => {
-    const { dialog } = await asked({ command: `rmdir ${'x'.repeat(400)}` });
+    const { dialog } = await asked({ command: `git push ${'x'.repeat(400)}` });
     await editAs(dialog, 'Form');
     expect(Number(await dialog.getByLabel(/^command /).getAttribute('rows'))).toBeGreaterThan(3);
   });
@@ -136,14 +136,14 @@ describe('an edited call', () => {
 
 describe('text typed in a request', () => {
   test('is not lost by one press of Escape', LONG, async () => {
-    const { page, dialog } = await asked({ command: 'rmdir none' });
+    const { page, dialog } = await asked({ command: 'git push none' });
     await editAs(dialog, 'Form');
     const command = dialog.getByLabel(/^command /);
-    await command.fill('rmdir other');
+    await command.fill('git push other');
     await page.keyboard.press('Escape');
     await dialog.getByRole('alert').getByText('Discard what you have typed?').waitFor();
     await dialog.getByRole('button', { name: 'Keep editing' }).click();
-    expect(await command.inputValue()).toBe('rmdir other');
+    expect(await command.inputValue()).toBe('git push other');
     expect(await asksBeforeLeaving(page)).toBe(true);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.getByRole('button', { name: 'Discard' }).click();
@@ -152,11 +152,11 @@ describe('text typed in a request', () => {
   });
 
   test('goes with a second press, and an empty dialog closes without asking', LONG, async () => {
-    const { page, dialog } = await asked({ command: 'rmdir none' });
+    const { page, dialog } = await asked({ command: 'git push none' });
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await openQuestion(page);
-    await dialog.getByRole('textbox').last().fill('Use git rm.');
+    await dialog.getByRole('textbox').last().fill('Open a pull request.');
     await page.keyboard.press('Escape');
     await dialog.getByRole('alert').waitFor();
     await page.keyboard.press('Escape');
@@ -166,8 +166,8 @@ describe('text typed in a request', () => {
 });
 
 test('a double click on Deny denies one request', LONG, async () => {
-  const { approval: first } = await app.server.ask({ command: 'rmdir one' }, 'bash');
-  const { approval: second } = await app.server.ask({ command: 'rmdir two' }, 'bash');
+  const { approval: first } = await app.server.ask({ command: 'git push one' }, 'bash');
+  const { approval: second } = await app.server.ask({ command: 'git push two' }, 'bash');
   const page = await app.open();
   const dock = page.getByRole('region', { name: 'Approvals' });
   await dock.getByText('2 waiting for your approval').waitFor();

@@ -61,13 +61,22 @@ describe('the chat', () => {
     const page = await openChat();
     await page.getByRole('button', { name: 'Watch the demo' }).click();
     await page.getByText('Demo: a scripted agent').waitFor();
-    for (let answered = 0; answered < 2; answered++) {
-      const dialog = await openQuestion(page);
-      await dialog.getByRole('button', { name: 'Allow once' }).click();
-      await dialog.waitFor({ state: 'detached' });
-    }
     await page.getByText('The report is in', { exact: false }).waitFor();
     await app.shot(page, 'demo');
+    const calls = await page.locator('section[data-call]').evaluateAll((cards) => cards.map((card) => card.ariaLabel));
+    expect(calls.map((label) => label?.split(':')[0])).toEqual([
+      'read_file',
+      'list_directory',
+      'bash',
+      'read_file',
+      'bash',
+      'read_file',
+    ]);
+    // New files alone are kept unasked.
+    expect(await page.locator('[data-effect]').allTextContents()).toEqual([
+      'exit 0 · 1 new · kept',
+      'exit 0 · 1 new · kept',
+    ]);
     expect(existsSync(join(app.server.workspace, 'reports/efficiency_report.md'))).toBe(true);
   });
 });

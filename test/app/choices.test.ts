@@ -153,29 +153,29 @@ test(
   async () => {
     const page = await app.open();
     await page.getByRole('button', { name: 'New session' }).click();
-    await callTool(page, 'bash', { command: 'touch x.txt && mkdir made' });
+    await callTool(page, 'bash', { command: 'git push origin main && git fetch origin' });
     const dialog = await openQuestion(page);
     await dialog.getByRole('button', { name: 'Always' }).click();
     const rules = dialog.getByRole('textbox', { name: 'These rules will be saved' });
-    expect(await rules.inputValue()).toBe('bash(touch x.txt)\nbash(mkdir made)');
+    expect(await rules.inputValue()).toBe('bash(git push origin main)\nbash(git fetch origin)');
     await app.shot(page, 'always');
     await rules.fill('bash');
     await dialog.getByRole('button', { name: 'Allow and save' }).click();
     await dialog.getByRole('alert').filter({ hasText: 'cannot be allowed permanently' }).waitFor();
     expect((await app.server.get('/v1/rules')).body.items).toEqual([]);
-    await rules.fill('bash(touch x.txt)');
+    await rules.fill('bash(git push origin main)');
     await dialog.getByRole('button', { name: 'Allow and save' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await callCard(page, 'bash').getByText('Done').waitFor();
+    await callCard(page, 'bash').getByText('exit 128').waitFor();
     const saved = (await app.server.get('/v1/rules')).body.items.map(({ rule }: { rule: string }) => rule);
-    expect(saved).toEqual(['bash(touch x.txt)']);
+    expect(saved).toEqual(['bash(git push origin main)']);
   },
 );
 
 test('several requests are answered one by one: the dialog closes and the next has the focus', LONG, async () => {
   const page = await app.open();
   await page.getByRole('button', { name: 'New session' }).click();
-  for (const name of ['one', 'two']) await callTool(page, 'bash', { command: `rmdir ${name}` });
+  for (const name of ['one', 'two']) await callTool(page, 'bash', { command: `git push ${name}` });
   const dock = page.getByRole('region', { name: 'Approvals' });
   await dock.getByText('2 waiting for your approval').waitFor();
   const dialog = await openQuestion(page);
@@ -184,7 +184,7 @@ test('several requests are answered one by one: the dialog closes and the next h
   await dock.getByText('1 waiting for your approval').waitFor();
   await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: 10_000 }).toBe('Open');
   await page.keyboard.press('Enter');
-  await dialog.getByText('rmdir two').first().waitFor();
+  await dialog.getByText('git push two').first().waitFor();
   await expect
     .poll(() => dialog.getByRole('button', { name: 'Allow once' }).isEnabled(), { timeout: 10_000 })
     .toBe(true);

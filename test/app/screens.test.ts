@@ -149,8 +149,8 @@ test('history has filters, the person who decided, an address for each call, and
   const page = await app.open('/history');
   await page.getByRole('row').nth(1).waitFor();
   await call('read_file', { path: 'missing' });
-  const { approval } = await app.server.ask({ command: 'rm a.txt' }, 'bash');
-  const asked = page.getByRole('row', { name: 'rm a.txt' });
+  const { approval } = await app.server.ask({ command: 'git push' }, 'bash');
+  const asked = page.getByRole('row', { name: 'git push' });
   await asked.getByText('Waiting for you').waitFor();
   await app.server.post(`/v1/approvals/${approval.id}/deny`, {}, await app.server.tokenFor('ana', 'approver'));
   await asked.getByText('Denied').waitFor();
@@ -205,9 +205,9 @@ test('everything works in Chinese, on a phone, and by keyboard alone', LONG, asy
   await page.getByText(why).waitFor();
   const { body } = await app.server.get('/v1/history?limit=1');
   await (await app.open(`/history/${body.items[0].id}`, { locale: 'zh-CN' })).getByText(why).waitFor();
-  await callTool(page, 'bash', { command: 'rm a.txt' });
+  await callTool(page, 'bash', { command: 'git push' });
   await page.getByRole('region', { name: '审批' }).getByRole('button', { name: '打开' }).click();
-  await page.getByRole('dialog').getByText('rm 可能改动文件。').first().waitFor();
+  await page.getByRole('dialog').getByText('git push 会使用网络。').first().waitFor();
 });
 
 test('with a token that the server does not know the page says where the right one is', LONG, async () => {
@@ -254,7 +254,7 @@ test.each(['/', '/files/a.txt', '/tools', '/history'])(
 /** A chat with a finished call and an open question in front of it. */
 async function waitingCall(page: Page): Promise<void> {
   await callTool(page, 'read_file', { path: 'a.txt' });
-  await callTool(page, 'bash', { command: 'rm a.txt' });
+  await callTool(page, 'bash', { command: 'git push' });
   await openQuestion(page);
 }
 

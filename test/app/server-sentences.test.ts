@@ -18,12 +18,10 @@ describe('the reason for an approval is in Chinese', () => {
     ['write_file', { path: 'a.txt', content: 'two' }, ['a.txt']],
     ['delete_file', { path: 'a.txt' }, ['a.txt']],
     ['write_file', { path: '.claude/x', content: 'x' }, ['.claude/x']],
-    ['bash', { command: 'touch x' }, ['touch']],
+    ['bash', { command: 'npm ci && make' }, ['npm ci', 'make']],
     ['bash', { command: 'git fetch origin' }, ['bash(git fetch *)']],
-    ['bash', { command: 'sed -i s/a/b/ a.txt' }, ['sed']],
-    ['bash', { command: 'echo a > b' }, ['echo']],
-    ['bash', { command: 'cat /etc/hostname' }, ['cat', '/etc/hostname']],
-    ['bash', { command: 'FOO=1 ls' }, ['FOO', 'ls']],
+    ['bash', { command: 'docker ps' }, ['docker']],
+    ['bash', { command: 'npm publish' }, ['npm publish', 'publish']],
     ['web_fetch', { url: 'https://example.com' }, ['example.com']],
   ])('%s %j', async (tool, args, names) => {
     const { approval } = await server.ask(args, tool);

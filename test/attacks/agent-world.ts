@@ -45,6 +45,8 @@ export async function runAgent({ workspace, folder, values }: Fixture, plan: Run
     TOOLWRIGHT_PROVIDER: 'anthropic',
     TOOLWRIGHT_MODEL_BASE_URL: server.url,
     ANTHROPIC_API_KEY: values.TOKEN,
+    // Every change of a command is asked about, and there is nobody who keeps one.
+    TOOLWRIGHT_ASK: 'apply_changes(**)',
     ...plan.env,
   };
   const stopper = new AbortController();

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { ApprovalRequest, Logger } from '../../src/kernel/ports.ts';
 import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import type { Sandbox } from '../../src/kernel/world/sandbox.ts';
-import { scriptFiles } from '../../src/policy/commands/script-files.ts';
-import type { Mode } from '../../src/policy/create-policy.ts';
 import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
+import type { Mode } from '../../src/policy/mode.ts';
 import { parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { createProcesses } from '../../src/processes/create-processes.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
+import { createStages } from '../../src/stages/create-stages.ts';
 import { builtInTools } from '../../src/tools/index.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
 import type { Fixture } from './fixture.ts';
@@ -26,7 +26,9 @@ export interface CommandWorld extends AsyncDisposable {
 export function policyFor(fixture: Fixture, mode?: Mode): ExplainingPolicy {
   const { configuration, attack, values } = fixture;
   const listed = /allowlist contains "([^"]+)"/.exec(configuration)?.[1];
-  const rules = parseRules(listed === undefined ? {} : { allow: [`${attack.tool}(${listed})`] });
+  // A case about files that must not be there asks about every change, also about new files, and nobody keeps one.
+  const ask = attack.expect.assert.some((each) => each.startsWith('absent:')) ? ['apply_changes(**)'] : [];
+  const rules = parseRules({ ask, ...(listed !== undefined && { allow: [`${attack.tool}(${listed})`] }) });
   if (!rules.ok) throw new Error(rules.error.message);
   const everything = /command allowed/.test(configuration);
   return createPolicy({
@@ -55,10 +57,12 @@ export async function openCommandWorld(fixture: Fixture, { approve }: { approve:
     journal: { folder: join(stateDir, 'journal') },
     sandbox,
   });
+  const policy = createFilePolicy();
+  const home = values['HOME'] ?? '/root';
   const processes = createProcesses({
     sandbox: markProcesses(sandbox, values['MARK'] ?? ''),
-    scriptFiles,
-    files: createFilePolicy(),
+    stages: createStages({ sandbox, policy, home }),
+    files: policy,
   });
   const asked: ApprovalRequest[] = [];
   const logged: string[] = [];
@@ -69,7 +73,7 @@ export async function openCommandWorld(fixture: Fixture, { approve }: { approve:
     logger: loggerTo(logged),
     approver: (request) => {
       asked.push(request);
-      return { approved: approve };
+      return { approved: approve && request.tool !== 'apply_changes' };
     },
   });
   return {
@@ -89,6 +93,7 @@ function markProcesses(sandbox: Sandbox, mark: string): Sandbox {
   return {
     kind: sandbox.kind,
     status: () => sandbox.status(),
+    compare: (request) => sandbox.compare(request),
     close: () => sandbox.close(),
     run: (request) => sandbox.run({ ...request, env: { ...request.env, MARK: mark } }),
   };

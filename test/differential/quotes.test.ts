@@ -4,8 +4,6 @@ import { configsPrinted } from '../../src/git/config-reads.ts';
 import { historyFoldersPrinted } from '../../src/git/history-contents.ts';
 import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import { judgeCommand } from '../../src/policy/commands/judge-command.ts';
-import { operandsOf } from '../../src/policy/commands/operands.ts';
-import { scriptFiles } from '../../src/policy/commands/script-files.ts';
 import { generateCommands } from './generate-commands.ts';
 
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
@@ -84,13 +82,8 @@ function withQuotes(command: string, quoted: (word: string) => string): string {
 const KEPT = /^(?:do|done|then|else|elif|fi|in|esac|if|while|until|for|case|time|function|select|i|[A-Z_]+=.*)$/;
 
 function allSaidOf(command: string): string {
-  const { verdict, readOnly, parts } = judgeCommand(command, where);
+  const { verdict, parts } = judgeCommand(command, where);
   const rules = parts.map((part) => [part.verdict, part.rule, part.program]);
-  const { names, complete } = operandsOf(command);
-  const looks = [
-    configsPrinted(command, undefined),
-    historyFoldersPrinted(command, undefined),
-    scriptFiles(command, undefined),
-  ];
-  return JSON.stringify([verdict, readOnly, rules, names, complete, looks]);
+  const looks = [configsPrinted(command, undefined), historyFoldersPrinted(command, undefined)];
+  return JSON.stringify([verdict, rules, looks]);
 }

@@ -50,9 +50,10 @@ describe('mode strict, under the names of the workspace app', () => {
     expect(existsSync(join(workspace, 'started'))).toBe(false);
   });
 
-  test('[D16] what is not on the list is refused, naming the list; the default mode asks', async () => {
+  test('[D16] what is not on the list is refused, naming the list; the default mode runs it and asks about its effect', async () => {
     const strict = await open({ mode: 'strict', toolset: 'workspace' });
-    const refused = await execute(strict, 'make all');
+    const command = 'sed -i 1s/^/changed/ a.txt';
+    const refused = await execute(strict, command);
     expect(refused.error).toMatchObject({
       code: 'PERMISSION_DENIED',
       message: expect.stringContaining('only listed calls'),
@@ -62,8 +63,10 @@ describe('mode strict, under the names of the workspace app', () => {
       asked.push(reason);
       return { approved: false };
     };
-    await execute(await open({ toolset: 'workspace' }, { approver }), 'make all');
-    expect(asked).toEqual(['make can change files.']);
+    const before = readFileSync(join(workspace, 'a.txt'), 'utf8');
+    await execute(await open({ toolset: 'workspace' }, { approver }), command);
+    expect(asked).toEqual(['It changes 1 file.']);
+    expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe(before);
   });
 
   test('a user’s own list takes the place of the default one; what a workspace asks about lists nothing', async () => {

@@ -24,7 +24,7 @@ test('[A05] the skills of the demo workspace run through bash, and the report is
   expect(analysed.text).toContain('"merged": 6');
 
   const written = await ws.call('bash', { command: 'python3 .claude/skills/generate_report.py' });
-  expect(written.text).toContain('[Files: created reports, reports/efficiency_report.md]');
+  expect(written.text).toContain('[Files: created reports/efficiency_report.md. Kept.]');
   const report = await ws.call('read_file', { path: 'reports/efficiency_report.md' });
   expect(report.text).toContain('| merged | 6 (75%) |');
   expect(readFileSync(ws.file('reports/efficiency_report.md'), 'utf8')).toContain('slowest change was 4102');

@@ -37,6 +37,7 @@ test('adding a public export is a decision: it is written down here too', () => 
     'openaiResponsesModel',
     'parseRule',
     'parseRules',
+    'planFailure',
     'proposeRules',
     'scriptedModel',
     'strictCommands',

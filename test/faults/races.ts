@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { ToolwrightOptions } from '../../src/runtime/create-toolwright.ts';
 import { tempWorkspace } from '../../src/testing/temp-workspace.ts';
 
 /** Swaps a folder with a link to the outside, and a file with a link to a file outside, as quickly as it can. */
@@ -71,10 +72,19 @@ for n in range(rounds):
     time.sleep(0.002)
 `;
 
-/** Two sessions that edit the same file at once: every edit that was said to be made is there at the end. */
-export async function twoWriters(rounds: number): Promise<{ made: number; lost: string[] }> {
-  await using ws = await tempWorkspace({ files: { 'n.md': 'start\n' } });
+export interface WritersReport {
+  readonly made: number;
+  /** Why the others did not run. */
+  readonly refused: readonly string[];
+  /** Edits that were said to be made and are not there at the end. */
+  readonly lost: readonly string[];
+}
+
+/** Two sessions that edit the same file at once. */
+export async function twoWriters(rounds: number, options: ToolwrightOptions = {}): Promise<WritersReport> {
+  await using ws = await tempWorkspace({ files: { 'n.md': 'start\n' }, options });
   const made: string[] = [];
+  const refused: string[] = [];
   const writer = async (name: string) => {
     const context = { workingDir: ws.root, sessionId: name };
     for (let round = 0; round < rounds; round++) {
@@ -82,11 +92,12 @@ export async function twoWriters(rounds: number): Promise<{ made: number; lost: 
       const edits = [{ old: 'start\n', new: `start\n${line}` }];
       const result = await ws.toolwright.executor.execute('edit_file', context, { path: 'n.md', edits });
       if (result.ok) made.push(line);
+      else refused.push(result.error.message);
     }
   };
   await Promise.all([writer('one'), writer('two')]);
   const text = readFileSync(ws.file('n.md'), 'utf8');
-  return { made: made.length, lost: made.filter((line) => !text.includes(line)) };
+  return { made: made.length, refused, lost: made.filter((line) => !text.includes(line)) };
 }
 
 export interface EditorReport {

@@ -102,7 +102,8 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
 
   test('"always" in the form shows its rules and saves exactly these; edited arguments cannot have it', async () => {
     const client = await connect(era, server.token);
-    const run = (name: string) => client.callTool({ name: 'bash', arguments: { command: `touch ${name}` } });
+    const run = (name: string) =>
+      client.callTool({ name: 'bash', arguments: { command: `touch ${name}`, background: true } });
     const rules = async () => (await server.host.ledger.rules()).map(({ rule, by }) => `${rule} ${by}`);
     const asked: string[] = [];
     let content: Record<string, string> = { decision: 'always', argument_command: `touch ${era}-other` };
@@ -119,7 +120,7 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
     expect((await run(`${era}-made`)).isError).toBeUndefined();
     expect(asked).toHaveLength(2);
     // No rule is narrow enough here, so it is not offered, and not taken where it was not.
-    const unsafe = { name: 'bash', arguments: { command: `echo x > ${era}-made; eval "$(cat ${era}-made)"` } };
+    const unsafe = { name: 'bash', arguments: { command: `eval "$(cat ${era}-made)"`, background: true } };
     expect((await client.callTool(unsafe)).isError).toBe(true);
     expect(asked[2]).not.toContain('"always"');
   });

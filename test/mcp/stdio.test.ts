@@ -90,7 +90,7 @@ describe.each(['legacy', 'auto'] as const)('a client over pipes, %s', (mode) => 
 
 test('output and changed files of a command are linked, and can be read', async () => {
   const client = await connect('legacy');
-  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { decision: 'allow' } }));
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { decision: 'keep' } }));
   const linksOf = async (command: string, timeout = 30) => {
     const { content } = await client.callTool({ name: 'bash', arguments: { command, timeout } });
     return content.flatMap((block) => (block.type === 'resource_link' ? [block.uri] : []));

@@ -19,44 +19,44 @@ afterAll(async () => {
 
 describe('"always" over HTTP', () => {
   test('shows what the rule would and would not cover, and takes an edited one that is no wider', async () => {
-    const { call, approval } = await server.ask({ command: 'mkdir made && touch made/a' }, 'bash');
+    const { call, approval } = await server.ask({ command: 'npm ci && git push origin main' }, 'bash');
     const { body } = await server.get(`/v1/approvals/${approval.id}`);
-    expect(body.always).toMatchObject({ rule: 'bash(mkdir made)\nbash(touch made/a)' });
-    expect(body.always.refuses).toContain('mkdir made && touch made/a; touch PWNED');
+    expect(body.always).toMatchObject({ rule: 'bash(npm ci)\nbash(git push origin main)' });
+    expect(body.always.refuses).toContain('npm ci; touch PWNED');
     expect(body.whyNoRule).toBeNull();
 
-    const wide = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(mkdir *)' });
+    const wide = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(npm *)' });
     expect(wide).toMatchObject({ status: 400, body: { detail: expect.stringContaining('would also allow') } });
     const other = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(curl x)' });
     expect(other.body.detail).toContain('covers nothing');
     expect((await server.get(`/v1/approvals/${approval.id}`)).body.state).toBe('pending');
 
-    const yes = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(mkdir made)\n' });
+    const yes = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(npm ci)\n' });
     expect(yes.status).toBe(200);
     expect(await server.ended(call.id)).toMatchObject({ state: 'succeeded' });
     const saved = (await server.get('/v1/rules')).body.items.map(({ rule }: { rule: string }) => rule);
-    expect(saved).toEqual(['bash(mkdir made)']);
+    expect(saved).toEqual(['bash(npm ci)']);
   });
 
   test('a rule holds in the workspace it was given in, and can be taken back', async () => {
     const explain = async (workspace: string) => {
       const { body: session } = await server.post('/v1/sessions', { workspace });
-      const asked = { tool: 'bash', args: { command: 'mkdir made' }, session: session.id };
+      const asked = { tool: 'bash', args: { command: 'npm ci' }, session: session.id };
       return (await server.post('/v1/explain', asked)).body.verdict;
     };
     const [own = '', other = ''] = server.host.workspaces.keys();
     const [saved] = (await server.get('/v1/rules')).body.items;
-    expect(saved).toMatchObject({ rule: 'bash(mkdir made)', workspace: own });
+    expect(saved).toMatchObject({ rule: 'bash(npm ci)', workspace: own });
     expect([await explain(own), await explain(other)]).toEqual(['allow', 'ask']);
     expect((await server.send('DELETE', `/v1/rules/${saved.id}`)).status).toBe(204);
     expect(await explain(own)).toBe('ask');
   });
 
   test('says why it proposes nothing', async () => {
-    const { approval } = await server.ask({ command: 'sqlite3 data.db' }, 'bash');
+    const { approval } = await server.ask({ command: 'ssh host' }, 'bash');
     const { body } = await server.get(`/v1/approvals/${approval.id}`);
-    expect(body).toMatchObject({ always: null, whyNoRule: expect.stringContaining('sqlite3 can run anything') });
-    const saved = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(sqlite3 data.db)' });
-    expect(saved).toMatchObject({ status: 400, body: { detail: expect.stringContaining('sqlite3 can run anything') } });
+    expect(body).toMatchObject({ always: null, whyNoRule: expect.stringContaining('ssh can run anything') });
+    const saved = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(ssh host)' });
+    expect(saved).toMatchObject({ status: 400, body: { detail: expect.stringContaining('ssh can run anything') } });
   });
 });

@@ -78,12 +78,12 @@ describe('workspaces of one server', () => {
 
   test('a token that is limited to a session saves no rule, which would hold in all of them', async () => {
     const token = await server.tokenFor('guest', 'approver', ['first']);
-    const body = { tool: 'bash', args: { command: 'touch made.txt' }, session: 'first', wait: false };
+    const body = { tool: 'bash', args: { command: 'npm ci' }, session: 'first', wait: false };
     const { id } = (await server.post('/v1/calls', body)).body;
     await until(async () => (await server.host.ledger.approvalOf(id)) !== null);
     const asked = await server.host.ledger.approvalOf(id);
     const path = `/v1/approvals/${asked?.id}/approve`;
-    const always = { digest: asked?.digest, always: 'bash(touch made.txt)' };
+    const always = { digest: asked?.digest, always: 'bash(npm ci)' };
     const headers = { 'Content-Type': 'application/json' };
     const refused = await server.fetch(path, { method: 'POST', token, headers, body: JSON.stringify(always) });
     expect(refused.status).toBe(403);

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import type { ApprovalDetail, Approve } from '../../src/protocol/approvals.ts';
 import { api, messageOf } from '../api/api.ts';
+import { ChangesQuestion } from '../changes/changes-question.tsx';
 import { Dialog, DialogBody } from '../show/dialog.tsx';
 import { formatDuration } from '../show/format.ts';
 import { isComposing } from '../show/input-method.ts';
@@ -21,19 +22,31 @@ export function ApprovalDialog({ id, onClose }: { id: string; onClose: () => voi
   const [answering, setAnswering] = useState(false);
   const [written, setWritten] = useState(false);
   const asks = detail !== null && (detail.state === 'pending' || answering);
+  const changes = detail?.preview.find((block) => block.kind === 'changes');
   return (
     <Dialog
       wide
       bare
       unsaved={asks && written}
       title={
-        detail !== null && isCommand(detail)
-          ? say('approvalTitleCommand')
-          : say('approvalTitle', { tool: detail?.tool ?? '…' })
+        changes !== undefined
+          ? say('changesTitle')
+          : detail !== null && isCommand(detail)
+            ? say('approvalTitleCommand')
+            : say('approvalTitle', { tool: detail?.tool ?? '…' })
       }
       onClose={onClose}
     >
-      {asks ? (
+      {asks && changes !== undefined ? (
+        <ChangesQuestion
+          key={detail.digest}
+          approval={detail}
+          changes={changes}
+          onAnswering={setAnswering}
+          onWritten={setWritten}
+          onAnswered={onClose}
+        />
+      ) : asks ? (
         <Question
           key={detail.digest}
           approval={detail}

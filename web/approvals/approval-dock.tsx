@@ -1,6 +1,7 @@
 import { Hand } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ApprovalView } from '../../src/protocol/approvals.ts';
+import { commandOfKeeping } from '../../src/protocol/command-of-keeping.ts';
 import { api, messageOf } from '../api/api.ts';
 import { Trouble } from '../show/trouble.tsx';
 import { VisibleText } from '../show/visible-text.tsx';
@@ -53,7 +54,11 @@ export function ApprovalDock(): ReactNode {
             data-approval={approval.id}
             className="flex flex-wrap items-center gap-2 rounded-lg bg-panel px-3 py-2"
           >
-            <code className="font-mono text-sm">{approval.tool}</code>
+            {commandOfKeeping(approval) === undefined ? (
+              <code className="font-mono text-sm">{approval.tool}</code>
+            ) : (
+              <span className="font-semibold text-sm">{say('pendingChanges')}</span>
+            )}
             <span className="min-w-32 flex-1 truncate text-sm">
               <VisibleText text={approval.summary} />
             </span>
@@ -92,7 +97,7 @@ function QuickAnswer({
   return (
     <>
       <button type="button" className="button danger" aria-disabled={!still} onClick={() => still && void deny()}>
-        {say('deny')}
+        {say(commandOfKeeping(approval) === undefined ? 'deny' : 'discardChanges')}
       </button>
       <button type="button" className="button primary" disabled={!armed} onClick={onOpen}>
         {say('open')}

@@ -1,9 +1,11 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import type { ReactNode } from 'react';
 import type { PreviewBlock } from '../../src/protocol/preview.ts';
+import { ChangesList } from '../changes/changes-list.tsx';
 import { Arguments } from '../show/arguments.tsx';
 import { DiffText } from '../show/diff-text.tsx';
 import { VisibleText } from '../show/visible-text.tsx';
 import { useWords } from '../words/words.ts';
+import { useSeenEnd } from './use-seen-end.ts';
 
 /** A call as requested, or as edited arguments would change it. */
 export interface PreviewedCall {
@@ -24,19 +26,9 @@ export function CallPreview({
   children?: ReactNode;
 }): ReactNode {
   const say = useWords();
-  const end = useRef<HTMLDivElement>(null);
   const { preview, digest } = planned;
+  const end = useSeenEnd(digest, onSeen);
   const heading = say(isCommand(planned) ? 'headingCommand' : 'headingCall');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each plan
-  useEffect(() => {
-    if (end.current === null) return;
-    // Observed against the window, hence inside every scroller around it. Nothing may cover a part of a scroller.
-    const watch = new IntersectionObserver(
-      (entries) => entries.some((entry) => entry.isIntersecting) && onSeen(digest),
-    );
-    watch.observe(end.current);
-    return () => watch.disconnect();
-  }, [digest]);
   return (
     <section aria-label={heading}>
       <div className="mb-1 flex flex-wrap justify-between gap-x-3 text-sm">
@@ -105,6 +97,8 @@ function Block({ block }: { block: PreviewBlock }): ReactNode {
           <strong>{block.method}</strong> <VisibleText text={block.url} />
         </p>
       );
+    case 'changes':
+      return <ChangesList items={block.items} repository={block.repository} />;
     case 'text':
       return (
         <pre className="code">

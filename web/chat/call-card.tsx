@@ -1,6 +1,8 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
+import { ApprovalDialog } from '../approvals/approval-dialog.tsx';
+import { CommandChanges, keptFacts } from '../changes/command-changes.tsx';
 import { Arguments } from '../show/arguments.tsx';
 import { formatDuration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
@@ -37,12 +39,33 @@ export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
         {call.durationMs !== null && (
           <span className="shrink-0 text-soft text-xs">{formatDuration(call.durationMs)}</span>
         )}
-        <PhaseBadge phase={call.phase} />
+        <Effect call={call} />
+        {!(call.phase === 'done' && hasFailed(call)) && <PhaseBadge phase={call.phase} />}
       </button>
       {open && <Details call={call} />}
     </section>
   );
 });
+
+/** "exit 0 · 3 changed, 12 new · kept". A command that failed looks so, although it ran. */
+function Effect({ call }: { call: CallItem }): ReactNode {
+  const say = useWords();
+  const { exitCode, kept } = call;
+  if (exitCode === null && kept === null) return null;
+  const facts = [
+    exitCode === null ? '' : say('exitCode', { code: exitCode }),
+    ...(kept === null ? [] : keptFacts(kept, say)),
+  ];
+  return (
+    <span className={`shrink-0 text-sm ${hasFailed(call) ? 'font-medium text-bad' : 'text-soft'}`} data-effect>
+      {facts.filter(Boolean).join(' · ')}
+    </span>
+  );
+}
+
+function hasFailed({ exitCode }: CallItem): boolean {
+  return exitCode !== null && exitCode !== 0;
+}
 
 function Details({ call }: { call: CallItem }): ReactNode {
   const say = useWords();
@@ -58,9 +81,24 @@ function Details({ call }: { call: CallItem }): ReactNode {
         </p>
       )}
       {call.live !== '' && <LiveOutput text={call.live} />}
+      {call.phase === 'waiting' && call.keeping?.approvalId != null && <ReviewButton id={call.keeping.approvalId} />}
       {isOver(call) && <CallResult call={call} />}
+      {isOver(call) && call.kept !== null && <CommandChanges call={call} kept={call.kept} />}
       <Actions call={call} />
     </div>
+  );
+}
+
+function ReviewButton({ id }: { id: string }): ReactNode {
+  const say = useWords();
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="button w-fit" onClick={() => setOpen(true)}>
+        {say('changesReview')}
+      </button>
+      {open && <ApprovalDialog id={id} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 
@@ -102,7 +140,7 @@ function Actions({ call }: { call: CallItem }): ReactNode {
           {say('stopCall')}
         </button>
       )}
-      {call.phase === 'done' && call.writes && said === null && (
+      {call.phase === 'done' && (call.writes || (call.kept?.total ?? 0) > 0) && said === null && (
         <button type="button" className="button" onClick={() => void undo()}>
           {say('undo')}
         </button>

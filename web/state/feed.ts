@@ -1,4 +1,6 @@
 import type { CallView } from '../../src/protocol/calls.ts';
+import type { KeptChangesView } from '../../src/protocol/changes.ts';
+import { commandOfKeeping } from '../../src/protocol/command-of-keeping.ts';
 import type { RecordedEvent, StreamEvent } from '../../src/protocol/events.ts';
 
 /** The state of a call as shown to a person. One value covers all, so that no two states show at once. */
@@ -24,6 +26,12 @@ export interface CallItem {
   readonly decidedBy: string | null;
   readonly changed: readonly string[];
   readonly cut: boolean;
+  /** The exit code of a command that has ended. */
+  readonly exitCode: number | null;
+  /** Whether the changes of a command were kept; null where there were none. */
+  readonly kept: KeptChangesView | null;
+  /** The call inside a command that decides about its changes, and the question about them. */
+  readonly keeping: { readonly callId: string; readonly approvalId: string | null } | null;
   /** The call may have changed files, so it can be undone. */
   readonly writes: boolean;
 }
@@ -77,6 +85,8 @@ function withEarly(feed: Feed, callId: string): Feed {
 }
 
 function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly FeedItem[] {
+  const command = commandOf(items, event);
+  if (command !== undefined) return afterKeeping(items, command, event);
   switch (event.type) {
     case 'message.added': {
       const { messageId, role, text } = event.data;
@@ -128,8 +138,33 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
         text: outcome.ok ? outcome.text : (outcome.error?.message ?? outcome.text),
         errorCode: outcome.error?.code ?? null,
         cut: outcome.artifact !== undefined,
+        ...effectOf(outcome.value),
       });
     }
+    default:
+      return items;
+  }
+}
+
+/** The command that an event of its keeping call belongs to: such a call has no card of its own. */
+function commandOf(items: readonly FeedItem[], event: RecordedEvent): CallItem | undefined {
+  if (event.callId === null) return undefined;
+  const id = event.type === 'call.requested' ? commandOfKeeping(event.data) : undefined;
+  const isIt = (item: FeedItem): item is CallItem =>
+    item.kind === 'call' && (item.id === id || item.keeping?.callId === event.callId);
+  return items.findLast(isIt);
+}
+
+function afterKeeping(items: readonly FeedItem[], { id }: CallItem, event: RecordedEvent): readonly FeedItem[] {
+  switch (event.type) {
+    case 'call.requested':
+      return change(items, id, { keeping: { callId: event.callId, approvalId: null } });
+    case 'approval.requested': {
+      const { approvalId } = event.data;
+      return change(items, id, { phase: 'waiting', keeping: { callId: event.callId, approvalId } });
+    }
+    case 'approval.decided':
+      return change(items, id, (call) => (isOver(call) ? {} : { phase: 'running', decidedBy: event.data.by ?? '' }));
     default:
       return items;
   }
@@ -164,7 +199,20 @@ function newCall(event: Extract<RecordedEvent, { type: 'call.requested' }>): Cal
     decidedBy: null,
     changed: [],
     cut: false,
+    exitCode: null,
+    kept: null,
+    keeping: null,
     writes: false,
+  };
+}
+
+/** The exit code and the changes in the value of a command; nothing for other calls. */
+function effectOf(value: unknown): Pick<CallItem, 'exitCode' | 'kept'> {
+  const { exitCode, changed } = (value ?? {}) as { exitCode?: unknown; changed?: KeptChangesView | null };
+  const isKept = typeof changed === 'object' && changed !== null && 'state' in changed;
+  return {
+    exitCode: typeof exitCode === 'number' ? exitCode : null,
+    kept: isKept && changed.state !== 'nothing changed' ? changed : null,
   };
 }
 

@@ -6,8 +6,9 @@ import type { Tool } from '../../kernel/tool/tool.ts';
 import type { FilePolicy } from '../../kernel/world/file-policy.ts';
 import type { UrlJudge } from '../../kernel/world/web.ts';
 import { checkRules, proposeRules, type RuleProposal } from '../../policy/always/propose-rule.ts';
-import type { Mode } from '../../policy/create-policy.ts';
-import { createPolicy, type ExplainingPolicy, type PolicyOptions } from '../../policy/create-policy.ts';
+import { createPolicy, type ExplainingPolicy } from '../../policy/create-policy.ts';
+import type { Mode } from '../../policy/mode.ts';
+import type { CommandEffects, PolicyOptions } from '../../policy/policy-options.ts';
 import { type KnownTools, parseRule, parseRules, type RuleSet } from '../../policy/rules/parse-rules.ts';
 import { withStrictList } from '../../policy/rules/strict-list.ts';
 import type { SecretHider } from '../../secrets/hide-secrets.ts';
@@ -20,8 +21,8 @@ interface PolicyParts {
   readonly workspace: string;
   readonly files: FilePolicy;
   readonly home: string;
-  /** Whether a sandbox contains what runs. */
-  readonly contained: boolean;
+  /** Where the changes of commands go on this machine. */
+  readonly effects: CommandEffects;
   /** Tools that rules may name. */
   readonly known: KnownTools;
   /** The tools of this process, for the built-in list of mode strict. */
@@ -54,7 +55,7 @@ export interface FollowedPolicy {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, workspace, files, home, contained, known, tools, urls, hider, log }: PolicyParts,
+  { config, workspace, files, home, effects, known, tools, urls, hider, log }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
   const fixedFor = (mode: Mode) =>
@@ -67,7 +68,7 @@ export async function followPolicy(
     const ours = saved.filter((rule) => rule.workspace === null || rule.workspace === workspace);
     const kept = ours.map(({ rule, verdict }) => parseRule(rule, verdict, known));
     const rules = [...fixed, ...kept.flatMap((rule) => (rule.ok ? [rule.value] : []))];
-    return { mode, rules: rules.toSorted(byStrictness), files, home, contained, ...(urls && { urls }) };
+    return { mode, rules: rules.toSorted(byStrictness), files, home, effects, ...(urls && { urls }) };
   };
   let options: PolicyOptions;
   let current: ExplainingPolicy;

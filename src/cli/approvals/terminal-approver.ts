@@ -2,6 +2,7 @@ import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/p
 import { isPlainObject } from '../../kernel/tool/check-arguments.ts';
 import type { Cli } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
+import { askChanges } from './ask-changes.ts';
 import { previewLines } from './preview.ts';
 import type { Prompter } from './prompter.ts';
 
@@ -31,6 +32,8 @@ async function askOne(
 ): Promise<ApprovalResponse> {
   const { words, style } = cli;
   if (signal.aborted) return { approved: false, by: 'terminal' };
+  const block = request.shown.preview.find((each) => each.kind === 'changes');
+  if (block !== undefined) return askChanges(cli, prompter, { request, block, signal });
   cli.print(
     `\n${style.yellow('?')} ${style.bold(words.ask(harmless(request.tool)))} ${style.line(request.summary, 30)}`,
   );

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { explainCall } from '../../app/approvals/explain-call.ts';
+import type { App } from '../../app/open-app.ts';
+import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import { ok, type Result } from '../../kernel/result.ts';
 import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
 import { previewLines } from '../approvals/preview.ts';
@@ -10,26 +12,35 @@ import { readToolLine } from '../arguments/tool-line.ts';
 import { misplacedSetting, takeSettings } from '../arguments/typed-settings.ts';
 import { unknownTool } from '../arguments/unknown-tool.ts';
 import { type Cli, failWith } from '../cli.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { harmless, toJson } from '../text/style.ts';
 import { type CommonOptions, withApp } from '../with-app.ts';
 
 interface ExplainOptions extends CommonOptions {
   readonly input?: string;
+  readonly run?: string;
 }
 
 export function define(command: Command, cli: Cli): void {
   const { options: about } = cli.words;
   command
-    .argument('<tool>', about.tool)
+    .argument('[tool]', about.tool)
     .argument('[arguments...]', about.explained)
     .option('-w, --workspace <folder>', about.workspace)
     .option('--input <json>', about.input)
+    .option('--run <command>', about.runExplained)
     .option('--set <name=value>', about.set, collect)
     .option('--json', about.json)
     .allowUnknownOption()
-    .action((name: string, words: string[], options: ExplainOptions) => {
-      const { settings, rest } = takeSettings(name, words);
+    .action((name: string | undefined, words: string[], options: ExplainOptions) => {
+      if (name === undefined) {
+        const { run } = options;
+        if (run !== undefined) return withApp(cli, options, (app) => showEffect(cli, app, { ...options, run }));
+        return command.error("error: missing required argument 'tool'", { code: 'commander.missingArgument' });
+      }
+      // After a tool's name it is a parameter of that tool.
+      const own = options.run === undefined ? [] : ['--run', options.run];
+      const { settings, rest } = takeSettings(name, [...words, ...own]);
       return withApp(cli, { ...options, ...settings }, async (app) => {
         const tool = app.executor.offered().find((offered) => offered.name === name);
         if (tool === undefined && !app.registry.exists(name))
@@ -57,6 +68,19 @@ export function define(command: Command, cli: Cli): void {
         for (const line of previewLines(shown.preview, cli.words)) cli.print(`  ${line}`);
       });
     });
+}
+
+/** Runs a command without keeping its changes, and prints its output and what it would change. */
+async function showEffect(cli: Cli, app: App, { run, json }: ExplainOptions & { run: string }): Promise<void> {
+  const tool = app.executor.offered().find(({ patterns }) => patterns === 'commands');
+  if (tool === undefined) return failWith(cli, { code: 'NOT_CONFIGURED', message: cli.words.nothingRunsCommands });
+  const context = new ExecutionContext({ ...app.context, dryRun: true });
+  const result = await app.executor.execute(tool.name, context, { command: run });
+  const { ok: isRun, callId, text } = result;
+  if (!isRun) cli.exitCode = exitCodeOf(result.error);
+  if (json) return cli.print(toJson({ ok: isRun, callId, text, ...(!isRun && { error: result.error }) }));
+  if (isRun) cli.print(harmless(text));
+  else failWith(cli, result.error);
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Outcome } from '../../kernel/call/call.ts';
 import type { Event, EventData } from '../../kernel/call/event.ts';
+import { commandOfKeeping } from '../../protocol/command-of-keeping.ts';
 import type { Cli } from '../cli.ts';
+import { changedLine } from '../text/kept-changes.ts';
 import { harmless, toJson } from '../text/style.ts';
 
 const MAX_LINES = 8;
@@ -22,9 +24,19 @@ export class RunView {
     if (event.type === 'message.streamed') this.#stream(event.data);
     if (event.type === 'message.added') this.#message(event.data);
     if (event.type === 'call.requested') this.#asked.set(event.callId, event.data);
+    // Shown as a part of the command.
+    if (this.#isKeeping(event)) {
+      if (event.type === 'call.finished') this.#asked.delete(event.callId);
+      return;
+    }
     if (event.type === 'call.started') this.#call(event.callId, event.data);
     if (event.type === 'call.finished') this.#finished(event.callId, event.data);
     if (event.type === 'run.finished') this.#end(event.data);
+  }
+
+  #isKeeping({ callId }: Event): boolean {
+    const asked = callId === null ? undefined : this.#asked.get(callId);
+    return asked !== undefined && commandOfKeeping(asked) !== undefined;
   }
 
   #stream({ kind, text }: EventData['message.streamed']): void {
@@ -69,6 +81,8 @@ export class RunView {
     this.#cli.print(
       `  ${mark} ${harmless(tool)}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`,
     );
+    const changed = changedLine(outcome.value, words);
+    if (changed !== undefined) this.#cli.print(`    ${changed}`);
     const lines = outcome.text.split('\n');
     // An error is never cut: the next step is at its end.
     const fitted = (line: string) => (outcome.ok ? style.line(line, 4) : harmless(line));

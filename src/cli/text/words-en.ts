@@ -1,3 +1,5 @@
+import type { KeptChanges } from '../../kernel/tool/kept-changes.ts';
+
 export const en = {
   about: 'Run agent tools safely: policy, approvals, sandbox, audit log.',
   commands: {
@@ -10,6 +12,9 @@ export const en = {
     explain: 'explain the verdict on a call',
     rules: 'list, add and remove rules',
     approvals: 'list and answer pending approvals',
+    changes: 'list pending changes; keep ID and discard ID decide about them',
+    keep: 'keep pending changes, all or some paths',
+    discard: 'discard pending changes',
     history: 'list past calls and sessions',
     undo: 'undo the file changes of a call',
     replay: 'replay a recorded session; runs nothing',
@@ -43,6 +48,9 @@ export const en = {
     everywhere: 'in every workspace, not only in this one',
     edit: 'other arguments as JSON; missing ones stay unchanged',
     always: 'also save the narrowest rules that allow it from now on',
+    runExplained: 'run a command and show what it would change; keeps nothing',
+    changesId: 'the id that toolwright changes lists',
+    keptPaths: 'keep only these; a folder stands for everything in it',
     denyMessage: 'the reason, sent to the model',
     onlySession: 'only this session',
     onlyTool: 'only this tool',
@@ -70,9 +78,8 @@ export const en = {
     refuse: 'deny the call',
   },
   helpTitles: { Usage: 'Usage:', Arguments: 'Arguments:', Options: 'Options:', Commands: 'Commands:' },
-  helpUsage: 'Usage: toolwright COMMAND [arguments] [options]',
-  helpEnd:
-    'toolwright COMMAND --help shows details. --lang en|zh, --version.\nEvery setting is also a flag, such as --mode plan: see docs/configuration.md.',
+  helpUsage: 'Usage: toolwright COMMAND [arguments] [options] [--lang en|zh] [--version]',
+  helpEnd: 'COMMAND --help shows details. Settings are flags: see docs/configuration.md.',
   toolUsage: (tool: string) => `Usage: toolwright call ${tool} [--name value …] [options]`,
   toolHelpEnd: 'toolwright call --help lists the other options.',
   required: 'required',
@@ -105,6 +112,45 @@ export const en = {
   askWhy: 'Reason for the model (optional): ',
   askEdit: 'arguments> ',
   notJson: 'Not a JSON object; try again, or leave empty to cancel.',
+  askKeep: (command: string) => `Keep what ${command} changed?`,
+  keepKeys: '[k]eep  [p]art  [v]iew  [d]iscard ',
+  askPaths: 'Paths to keep (PATH:1,3 for hunks): ',
+  notAChange: (path: string) => `${path} is not among the changes: name a listed path, or a folder above it.`,
+  noHunk: (path: string, hunks: number) => `${path} has ${hunks} hunks: name numbers from 1 to ${hunks}.`,
+  changeClasses: {
+    ignored: 'ignored by git',
+    new: '',
+    ordinary: '',
+    packages: 'packages',
+    repository: 'repository',
+    protected: 'protected',
+    sensitive: 'may hold secrets, never kept',
+    special: 'special file, never kept',
+  },
+  changeEntries: (entries: number) => `${entries} entries`,
+  changeOvertaken: 'changed in the workspace meanwhile',
+  changeLoses: 'no other copy',
+  diffLeftOut: 'too long to show',
+  moreChanges: (count: number) => `… and ${count} more paths`,
+  changeCounts: ({ modified, created, deleted, repository }: KeptChanges['counts']) =>
+    [
+      modified > 0 && `${modified} changed`,
+      created > 0 && `${created} new`,
+      deleted > 0 && `${deleted} deleted`,
+      repository > 0 && 'repository',
+    ]
+      .filter(Boolean)
+      .join(', '),
+  keptStates: {
+    kept: 'Kept',
+    'partly kept': 'Kept in part',
+    discarded: 'Discarded',
+    'nothing changed': 'Nothing changed',
+  },
+  questionOpen: 'waiting for an answer',
+  noChanges: (id: string) => `Unknown pending changes ${id}; toolwright changes lists them.`,
+  nextKeep: (id: string) => `toolwright keep ${id} [PATH…] keeps them, toolwright discard ${id} discards them.`,
+  nothingRunsCommands: 'No tool here runs commands.',
   stopping: 'Stopping …',
   pressAgain: 'Press Ctrl-C again or Ctrl-D to exit.',
   ends: {

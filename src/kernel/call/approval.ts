@@ -1,4 +1,5 @@
 import type { Access } from '../tool/access.ts';
+import type { ChangeClass, StagedChange } from '../world/stage.ts';
 
 /** `superseded`: the call ended, or approval was requested again, before an answer came. */
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired' | 'superseded';
@@ -39,7 +40,40 @@ export type PreviewBlock =
       readonly parts: readonly VerdictPart[];
       readonly truncated: boolean;
     }
-  | { readonly kind: 'url'; readonly method: string; readonly url: string; readonly host: string };
+  | { readonly kind: 'url'; readonly method: string; readonly url: string; readonly host: string }
+  | {
+      /** Pending changes of a command. */
+      readonly kind: 'changes';
+      /** The command that made them. */
+      readonly title: string;
+      readonly items: readonly ChangeItem[];
+      /** Of all changed paths, also those that stand behind an item. */
+      readonly total: number;
+      readonly truncated: boolean;
+      /** Changes of branches and commits in words. */
+      readonly repository: readonly string[];
+    };
+
+/** One changed path, or a new or deleted folder with everything in it. */
+export interface ChangeItem {
+  readonly path: string;
+  readonly kind: StagedChange['kind'];
+  readonly class: ChangeClass;
+  readonly reason?: string;
+  readonly loses?: true;
+  readonly overtaken?: true;
+  /** Lines, where both sides are text. */
+  readonly added?: number;
+  readonly removed?: number;
+  /** A unified diff without headers. */
+  readonly diff?: string;
+  /** The diff was left out for want of room. */
+  readonly truncated?: true;
+  readonly bytes?: number;
+  readonly entries?: number;
+  /** Of a symlink. */
+  readonly leadsTo?: string;
+}
 
 /** The parts of an approval request that a person sees beside the arguments. */
 export interface PresentedCall {
@@ -47,7 +81,7 @@ export interface PresentedCall {
   readonly access: readonly Access[];
   readonly verdicts: readonly VerdictPart[];
   readonly preview: readonly PreviewBlock[];
-  /** Fingerprints by name, such as of the files that the call reads; compared again before it runs. */
+  /** The versions that the call expects of the files it changes, by path; compared again before it runs. */
   readonly seen: Readonly<Record<string, string>>;
 }
 

@@ -7,21 +7,39 @@ export type Access =
   /** `expect` is enforced when the write happens, so that "a new file needs no approval" is not a race. */
   | { readonly kind: 'fs.write'; readonly path: string; readonly expect?: 'absent' | { readonly version: string } }
   | { readonly kind: 'fs.delete'; readonly path: string; readonly recursive?: boolean }
+  /**
+   * Keeps pending changes of a stage: `digest` is that of the changes that were shown, `paths` are the first of them, `total`
+   * counts all. It may change any file.
+   */
+  | {
+      readonly kind: 'fs.apply';
+      readonly stage: string;
+      readonly digest: string;
+      readonly paths: readonly string[];
+      readonly total: number;
+    }
   | {
       readonly kind: 'process.run';
       readonly command: string;
-      readonly writes: 'nothing' | 'workspace' | 'background';
+      /**
+       * `stage`: it runs in a stage, and its changes are judged when it has ended. `workspace`: live, which policy grants only
+       * where nothing stages. Policy grants the one that the platform has: ask for `stage`, or for `workspace` to run again a
+       * command that could not write.
+       */
+      readonly writes: 'nothing' | 'stage' | 'workspace' | 'background';
       /** The folder it starts in, where that is not the root. */
       readonly cwd?: string;
       /** Arguments of the code. */
       readonly args?: readonly string[];
       /** Variables that the call sets for it. */
       readonly env?: readonly string[];
-      /** A script that it would run and that has not been seen in its present form; the reason is for a person. */
-      readonly unfamiliar?: { readonly path: string; readonly reason: string };
       /** A sensitive file that it may print from a repository. */
       readonly exposes?: string;
-      /** The command is code in this language; the sandbox contains it, so it needs no approval. Left out: a command line. */
+      /** Set by policy on the granted access: the command may reach the allowed hosts. */
+      readonly network?: true;
+      /** Set by policy too: the user's rule by which it runs, which also keeps its ordinary changes. */
+      readonly allowedBy?: string;
+      /** The command is code in this language. Left out: a command line. */
       readonly code?: 'bash' | 'python' | 'javascript';
     }
   | {
@@ -54,7 +72,7 @@ export function conflicts(earlier: readonly Access[], later: readonly Access[]):
 /** Whether it may change files. */
 export function mayChange(access: Access): boolean {
   if (access.kind === 'process.run') return access.writes !== 'nothing';
-  return access.kind === 'fs.write' || access.kind === 'fs.delete' || access.kind === 'unknown';
+  return access.kind !== 'fs.read' && !isNetwork(access);
 }
 
 function conflict(a: Access, b: Access): boolean {
@@ -62,7 +80,7 @@ function conflict(a: Access, b: Access): boolean {
   if (isNetwork(a) || isNetwork(b)) return false;
   if (a.kind === 'process.run' || b.kind === 'process.run') return !isBackground(a) && mayChange(a) && mayChange(b);
   if (a.kind === 'fs.read' && b.kind === 'fs.read') return false;
-  return overlaps(a.path, b.path);
+  return overlaps(pathOf(a), pathOf(b));
 }
 
 function isNetwork(access: Access): access is Extract<Access, { kind: `net.${string}` }> {
@@ -71,6 +89,11 @@ function isNetwork(access: Access): access is Extract<Access, { kind: `net.${str
 
 function isBackground(access: Access): boolean {
   return access.kind === 'process.run' && access.writes === 'background';
+}
+
+/** Pending changes may be anywhere in the workspace. */
+function pathOf(access: Extract<Access, { kind: `fs.${string}` }>): string {
+  return access.kind === 'fs.apply' ? '' : access.path;
 }
 
 /** The same path, or one is a folder above the other. */

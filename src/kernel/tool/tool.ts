@@ -5,12 +5,16 @@ import { messageOf, ToolError } from '../error.ts';
 import type { BlobStore } from '../ports.ts';
 import type { MaybePromise, Metadata, Result } from '../result.ts';
 import type { Commands } from '../world/commands.ts';
+import type { Stages } from '../world/stage.ts';
 import type { Web } from '../world/web.ts';
 import type { Files, Search } from '../world/workspace.ts';
 import type { Access } from './access.ts';
 import { ToolCategory } from './category.ts';
 import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
-import type { Draft, ViewBlock } from './view.ts';
+import type { KeptChanges } from './kept-changes.ts';
+import type { OwnReason, Plan, PlanResult } from './plan.ts';
+import type { ToolResult } from './tool-result.ts';
+import type { ViewBlock } from './view.ts';
 import { zodInput, zodToJson } from './zod-input.ts';
 
 /**
@@ -18,6 +22,9 @@ import { zodInput, zodToJson } from './zod-input.ts';
  * `paths`: files of the workspace. `hosts`: `domain:` and a host. `none`: its rules have no pattern.
  */
 export type RulePatterns = 'commands' | 'code' | 'paths' | 'hosts' | 'none';
+
+/** The changes that a tool makes to the files that rules about it name. */
+export type FileChangeKind = 'writes' | 'deletes' | 'both';
 
 /** Everything a running tool gets: the context of its call, and its only access to the world. */
 export interface ToolContext extends Readonly<ExecutionContext> {
@@ -32,48 +39,83 @@ export interface ToolContext extends Readonly<ExecutionContext> {
   readonly files: Files;
   readonly search: Search;
   readonly commands: Commands;
+  /** Pending changes of commands. */
+  readonly stages: Stages;
   readonly web: Web;
   /** Tells listeners how far the call is. Ignored once the call has ended. */
   progress(update: { message?: string; percent?: number; output?: string }): void;
+  /**
+   * Decides about the pending changes of a stage: policy judges them, and a person is asked where it says so. While the
+   * question is open this call's timeout stands still, and it holds up no other call. Changes that are not kept are
+   * discarded, except after a conflict: then they stay pending.
+   */
+  keep(stageId: string): Promise<KeptChanges>;
+  /**
+   * Repeats this call on the real files, where nothing stages and its command was refused a write: a person is asked first.
+   * The result is that of the repeated call; null in a call that is already one.
+   */
+  runLive(): Promise<ToolResult | null>;
 }
 
 /**
  * The definition of a tool: its arguments, the access it needs, its work, and the text for the model. It knows nothing
  * of permissions, approval, truncation, logging, aborting or storage. Methods, not function
- * properties, so that a Tool of particular types fits a list of any.
+ * properties, so that a Tool of particular types fits a list of any. `P` is the type of its plan, if it makes one.
  */
-export interface Tool<I = unknown, O = unknown> {
+export interface Tool<I = unknown, O = unknown, P = I> {
   readonly name: string;
   readonly description: string;
   readonly category: ToolCategory;
   readonly effect: Effect;
   /** Identifies its definition where that can change between calls; part of the approval digest. */
   readonly version?: string;
+  /** `runtime`: the tool is in no list, and only the runtime calls it, inside another call. */
+  readonly madeBy?: 'runtime';
   readonly input: InputSchema<I>;
   /** The meaning of patterns in rules about it: `bash(npm test *)`, `read_file(docs/**)`. Left out: it depends. */
   readonly patterns?: RulePatterns;
+  /**
+   * It changes files, so that rules about its paths also hold for what a command did to these files. `writes`: an allow rule
+   * does not cover deletions; `deletes`: its rules hold only for deletions. Left out: it changes none.
+   */
+  readonly changesFiles?: FileChangeKind;
   /** The schema of `value`, for programs. */
   readonly outputJson?: JsonSchema;
   /** One line for a person, also shown by a dry run: "Read src/a.ts". */
   summary(input: I): string;
+  /**
+   * Works out what the call would do; must change nothing. A call that cannot work fails here, before anybody is asked.
+   * `access`, `approval` and `preview` then come from the plan.
+   */
+  plan?(input: I, ctx: ToolContext): MaybePromise<PlanResult<P>>;
   /** The access this call needs. Left out: unknown, so it needs approval, runs alone and never twice. */
   access?(input: I, ctx: ToolContext): MaybePromise<readonly Access[]>;
   /** A reason why a person must approve, whatever the access. A user's rule may lift it, unless it is `always`. */
   approval?(input: I, ctx: ToolContext): MaybePromise<OwnReason | undefined>;
   /** Seconds the run may take, where the context's timeout does not fit. */
   seconds?(input: I, ctx: ToolContext): number;
-  /** Describes what would happen, for a dry run. Must change nothing. */
+  /** Describes what would happen, for a person who approves and for a dry run. Must change nothing. */
   preview?(input: I, ctx: ToolContext): MaybePromise<string>;
-  /** The text file it would write, where a person may edit it before approving. Must change nothing. */
-  draft?(input: I, ctx: ToolContext): MaybePromise<Draft | undefined>;
-  /** Returns `ok(value)` or `fail(…)`. A throw is a bug and is reported as one. */
-  run(input: I, ctx: ToolContext): MaybePromise<Result<O>>;
+  /**
+   * Finds out the effect of the call for a dry run, by doing it where nothing is kept. Only called where policy allows the
+   * call without a question. Left out: a dry run shows the preview.
+   */
+  rehearse?(input: I, ctx: ToolContext): MaybePromise<Result<Rehearsal>>;
+  /** Gets its plan, or the input if it makes none. Returns `ok(value)` or `fail(…)`. A throw is a bug and is reported as one. */
+  run(planned: P, ctx: ToolContext): MaybePromise<Result<O>>;
   /** The text of a value for the model. Left out: a string as it is, anything else as JSON. */
   render?(value: O): string;
   /** The view of a value for a person. Left out: the text for the model. */
   view?(value: O): readonly ViewBlock[];
   /** Parts of a value that are not text, for models that can see or hear. */
   attachments?(value: O, metadata: Metadata): readonly Attachment[];
+}
+
+/** The effect of a call that was tried out. The runtime shows the changes of the stage and discards them. */
+export interface Rehearsal {
+  readonly text: string;
+  /** The stage with its changes; null when there are none. */
+  readonly stage: string | null;
 }
 
 /** `data` is base64. A resource has text or data, or only a name. A file is in the workspace, written by a call. */
@@ -88,14 +130,12 @@ export type Attachment =
     }
   | { readonly kind: 'file'; readonly path: string };
 
-export type OwnReason = string | { readonly reason: string; readonly always: true };
-
 /** Anything that can become a Tool, such as a BaseTool. */
 export interface ToolSource {
   toTool(): Tool;
 }
 
-type ToolDefinition<I extends z.ZodType, O extends z.ZodType> = {
+type ToolDefinition<I extends z.ZodType, O extends z.ZodType, P> = {
   name: string;
   description: string;
   category?: ToolCategory;
@@ -105,13 +145,15 @@ type ToolDefinition<I extends z.ZodType, O extends z.ZodType> = {
   /** Other names a model may use for a parameter. */
   aliases?: ParameterAliases;
   summary?(input: z.output<I>): string;
-  run(input: z.output<I>, ctx: ToolContext): MaybePromise<Result<z.input<O>>>;
+  /** With it, `run` gets the plan instead of the input. */
+  plan?(input: z.output<I>, ctx: ToolContext): MaybePromise<PlanResult<P & Plan>>;
+  run(planned: P, ctx: ToolContext): MaybePromise<Result<z.input<O>>>;
   render?(value: z.input<O>): string;
   view?(value: z.input<O>): readonly ViewBlock[];
   attachments?(value: z.input<O>, metadata: Metadata): readonly Attachment[];
 } & Pick<
-  Tool<z.output<I>, z.input<O>>,
-  'access' | 'approval' | 'preview' | 'draft' | 'seconds' | 'patterns' | 'version'
+  Tool<z.output<I>>,
+  'access' | 'approval' | 'preview' | 'rehearse' | 'seconds' | 'patterns' | 'version' | 'madeBy' | 'changesFiles'
 >;
 
 /**
@@ -122,9 +164,9 @@ declare const TOOLWRIGHT_SCHEMAS_TESTED: boolean | undefined;
 const schemasAreTested = typeof TOOLWRIGHT_SCHEMAS_TESTED !== 'undefined' && TOOLWRIGHT_SCHEMAS_TESTED;
 
 /** Makes a tool from an object. Throws when the definition cannot work: such a bug should be seen at start. */
-export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown>(
-  definition: ToolDefinition<I, O>,
-): Tool<z.output<I>, z.input<O>> {
+export function defineTool<I extends z.ZodType, O extends z.ZodType = z.ZodUnknown, P = z.output<I>>(
+  definition: ToolDefinition<I, O, P>,
+): Tool<z.output<I>, z.input<O>, P> {
   const { name, description, category, effect, input, output, aliases, summary, ...behaviour } = definition;
   const toInput = () => convert(name, 'input', () => zodInput(input, aliases));
   const tool = namedTool({

@@ -1,5 +1,5 @@
 import type { Result } from '../result.ts';
-import type { MountMode, RunResult } from './sandbox.ts';
+import type { RunResult } from './sandbox.ts';
 
 /** A program and its arguments, or a script for bash, on behalf of a call. */
 export interface CommandRequest {
@@ -8,10 +8,23 @@ export interface CommandRequest {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  readonly mounts: MountMode;
+  /**
+   * `stage`: its writes go to a stage, and its changes wait to be kept. `nothing`: it cannot write. `workspace`: it writes to
+   * the real files, only where the sandbox has no stages.
+   */
+  readonly writes: 'nothing' | 'stage' | 'workspace';
+  /** The command in one line, for a person who is asked about its changes. */
+  readonly title: string;
+  /** The allow rule by which it runs, which also keeps its ordinary changes. */
+  readonly allowedBy?: string | null;
   /** `allowed`: the hosts the user has listed, if there are any. A list: these. Left out: no network. */
   readonly network?: 'allowed' | readonly string[];
   onOutput?(text: string): void;
+}
+
+/** A run that has ended, and the stage with its changes: null when it changed nothing, or could not stage. */
+export interface CommandResult extends RunResult {
+  readonly stage: string | null;
 }
 
 /** A process that goes on after the call that started it. */
@@ -30,7 +43,7 @@ export interface BackgroundProcess {
   readonly keptBytes: number;
   /** Whether it waits for input now. Null where that cannot be told. */
   readonly awaitsInput: boolean | null;
-  /** Remarks: why it ended early, files it planted, missing isolation. */
+  /** Remarks: why it ended early, missing isolation. */
   readonly notes: readonly string[];
 }
 
@@ -50,8 +63,10 @@ export interface OutputPage {
  * FILE_NOT_FOUND for one that is not there, TOO_LARGE when there are too many, CONFLICT for input to one that has ended.
  */
 export interface Commands {
-  run(request: CommandRequest): Promise<Result<RunResult>>;
-  start(request: CommandRequest & { readonly title: string }): Promise<Result<BackgroundProcess>>;
+  run(request: CommandRequest): Promise<Result<CommandResult>>;
+  start(request: CommandRequest): Promise<Result<BackgroundProcess>>;
+  /** Lists the changes of a background process so far, as a stage. Null when there are none. CONFLICT where it cannot stage. */
+  stageOf(id: string): Promise<Result<string | null>>;
   list(): readonly BackgroundProcess[];
   process(id: string): Result<BackgroundProcess>;
   /** A negative offset counts from the end. */
@@ -60,24 +75,9 @@ export interface Commands {
   input(id: string, text: string, end: boolean): Result<BackgroundProcess>;
   /** Sends TERM, then KILL; answers when none of its processes is left. */
   stop(id: string): Promise<Result<BackgroundProcess>>;
-  /** The files of the project whose text a command would run. Reads nothing. */
-  scriptFiles(command: string, cwd?: string): ScriptFiles;
   /**
    * A sensitive file whose content the command may print from a repository, where it is not masked; also a file that no
    * longer exists.
    */
   exposedSecret(command: string, cwd?: string): Promise<string | undefined> | undefined;
-  /** Whether the session has run this text of this file before. */
-  isFamiliar(path: string, text: string): boolean;
-  remember(path: string, text: string): void;
-}
-
-/** Paths are relative to the workspace, or absolute. */
-export interface ScriptFiles {
-  /** Files that the command names; one that cannot be read counts as unknown. */
-  readonly named: readonly string[];
-  /** Files that its programs run if they exist. */
-  readonly sought: readonly string[];
-  /** Why the lists may be incomplete. */
-  readonly unclear: string | undefined;
 }

@@ -16,8 +16,8 @@ export interface FileVerdict {
 }
 
 /**
- * Judges paths by name alone and never looks at the disk. The sandbox compiles its rules to mounts and file tools ask it
- * path by path, so both agree.
+ * Judges paths by name alone and never looks at the disk. The sandbox masks by its rules and file tools ask it path by
+ * path, so both agree.
  */
 export interface FilePolicy {
   readonly rules: readonly FileRule[];

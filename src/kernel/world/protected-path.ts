@@ -16,8 +16,8 @@ export interface ProtectedPath {
    */
   readonly because?: 'alias' | 'target' | 'unreadable' | 'failed' | 'unnameable';
   /**
-   * It lies in a folder that is walked only because a symlink leads there. A read-only path of this kind is not mounted
-   * but compared after the run: a package manager must be able to replace it with all the folders above.
+   * It lies in a folder that is walked only because a symlink leads there. A read-only path of this kind is left
+   * writable where nothing is staged: a package manager must be able to replace it with all the folders above.
    */
   readonly viaSymlink?: true;
 }
@@ -33,11 +33,6 @@ export function kindOf(entry: FolderEntry): ProtectedPath['kind'] {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isSymbolicLink() ? 'symlink' : 'other';
-}
-
-/** False for a path that is only compared after a run. */
-export function isMounted({ access, viaSymlink }: ProtectedPath): boolean {
-  return access === 'hidden' || viaSymlink !== true;
 }
 
 /** The error for a path whose content is unknown: nothing runs where some of it may have to be hidden. */

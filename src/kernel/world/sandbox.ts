@@ -1,10 +1,12 @@
 import type { Result } from '../result.ts';
+import type { StagedChanges, StageFolder } from './stage.ts';
 
 /**
- * How the workspace looks from inside. `read`: nothing of it can be written. `live`: writes reach the real files.
- * Sensitive files are hidden and protected ones read-only in both.
+ * How the workspace looks from inside. `read`: nothing of it can be written. `staged`: writes go to a stage, and the result
+ * lists the changes; bubblewrap has it. `live`: writes reach the real files, and protected ones are read-only; seatbelt and
+ * none have it. Sensitive files are hidden in all of them, except by none.
  */
-export type MountMode = 'read' | 'live';
+export type MountMode = 'read' | 'staged' | 'live';
 
 /** Limits of a run. Each applies to the whole process tree, root included, unless the adapter says otherwise. */
 export interface Limits {
@@ -16,9 +18,9 @@ export interface Limits {
   readonly processes: number;
   /** One file. */
   readonly fileBytes: number;
-  /** All files together, on disk. Measured while it runs, so a fast writer may pass it by a little. */
+  /** All files of the stage together, on disk. Measured while it runs, so a fast writer may pass it by a little. */
   readonly writeBytes: number;
-  /** Files and folders on disk that were not there before. Measured in the same way. */
+  /** Entries of the stage: files and folders that were created or changed. Measured in the same way. */
   readonly newFiles: number;
   /** The private /tmp, and the private home beside it. */
   readonly tmpBytes: number;
@@ -38,8 +40,8 @@ export const DEFAULT_LIMITS: Limits = {
   memoryBytes: 1024 * MB,
   processes: 512,
   fileBytes: 1024 * MB,
-  writeBytes: 4096 * MB,
-  newFiles: 1_000_000,
+  writeBytes: 2048 * MB,
+  newFiles: 200_000,
   tmpBytes: 256 * MB,
   openFiles: 4096,
   outputBytes: 4096 * MB,
@@ -47,8 +49,8 @@ export const DEFAULT_LIMITS: Limits = {
 };
 
 /**
- * The cause that ended a run before its command was done. `exposed`: a hidden or blocked file was replaced on the host,
- * which lifts its mask. `cancel`: the caller's signal. `closed`: the sandbox was closed.
+ * The cause that ended a run before its command was done. `exposed`: the host put a hidden file into a folder that the run
+ * sees live. `cancel`: the caller's signal. `closed`: the sandbox was closed.
  */
 export type RunEnd = 'time' | 'cpu' | 'memory' | 'processes' | 'write' | 'output' | 'exposed' | 'cancel' | 'closed';
 
@@ -87,6 +89,8 @@ export interface RunRequest {
   /** Relative to the workspace, or absolute inside it. Left out: the workspace. */
   readonly cwd?: string;
   readonly mounts: MountMode;
+  /** Required in mode `staged`. */
+  readonly stage?: StageFolder;
   /** On top of the adapter's own small environment; nothing of our process is passed on. */
   readonly env?: Readonly<Record<string, string>>;
   /** Left out: empty. LIVE_INPUT: the receiver of `onStart` writes it while the command runs. */
@@ -104,8 +108,6 @@ export interface RunRequest {
   onNetwork?(use: NetworkUse): void;
   /** Called before the command runs, and again when its start had to be repeated. Must not throw. */
   onStart?(running: RunningCommand): void;
-  /** Whether to look for changed files after a live run. Costs a walk over the workspace. */
-  readonly changes?: 'report' | 'ignore';
 }
 
 export const LIVE_INPUT = Symbol('input that comes while the command runs');
@@ -152,24 +154,6 @@ export interface RunOutput {
   readonly log: OutputLog;
 }
 
-/**
- * Paths relative to the workspace. `complete: false` when the time for looking was over, nothing could be compared, or
- * there is a folder that is not looked into, such as node_modules.
- */
-export interface FileChanges {
-  readonly created: readonly string[];
-  readonly modified: readonly string[];
-  readonly deleted: readonly string[];
-  readonly complete: boolean;
-}
-
-/** A file that the run created where the host would execute or obey it. It was renamed; nothing is lost. */
-export interface QuarantinedFile {
-  readonly path: string;
-  readonly movedTo: string;
-  readonly reason: string;
-}
-
 export interface RunResult {
   /** Null when a signal ended the command. */
   readonly exitCode: number | null;
@@ -183,9 +167,11 @@ export interface RunResult {
   readonly peakMemoryBytes: number | null;
   readonly output: RunOutput;
   readonly network: readonly NetworkUse[];
-  /** Null in mode `read`, and when the request did not ask. */
-  readonly changes: FileChanges | null;
-  readonly quarantined: readonly QuarantinedFile[];
+  /**
+   * The changes of the whole stage. Null in other modes, and when there are more than `limits.newFiles`: then the run has
+   * ended `write`, and nothing of it can be kept.
+   */
+  readonly staged: StagedChanges | null;
   readonly sandbox: SandboxKind;
   /** Remarks that the caller must see, such as that the run was not isolated. */
   readonly notes: readonly string[];
@@ -200,6 +186,8 @@ export interface SandboxStatus {
   readonly kind: SandboxKind;
   readonly isolated: boolean;
   readonly details: Readonly<Record<string, string>>;
+  /** How runs are staged, and the folder in which their stages must be made; null with `none`, which stages nothing. */
+  readonly stages: { readonly kind: 'overlay' | 'copy' | 'none'; readonly folder: string | null };
 }
 
 /**
@@ -213,6 +201,16 @@ export interface Sandbox {
   /** Tries it for real, once; later calls answer the same. */
   status(): Promise<Result<SandboxStatus>>;
   run(request: RunRequest): Promise<Result<RunResult>>;
+  /**
+   * Lists the changes of a stage without running a command, also while a run goes on in it. INVALID_INPUT where nothing is
+   * staged; TOO_LARGE for more changes than a run may make by default.
+   */
+  compare(request: StageComparison): Promise<Result<StagedChanges>>;
   /** Ends all runs and removes everything the sandbox put on the host. Later runs fail. */
   close(): Promise<void>;
+}
+
+export interface StageComparison {
+  readonly workspace: string;
+  readonly stage: StageFolder;
 }

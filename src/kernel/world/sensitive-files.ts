@@ -13,12 +13,6 @@ export interface FileRule {
   readonly pattern: string;
   readonly access: FileAccess;
   readonly reason: string;
-  /**
-   * For read-only paths that do not exist yet. `block`: no command can create it, in the workspace root at least. `sweep`:
-   * ordinary commands do create it (`git init`), so it is judged after the run and moved aside when the host would obey
-   * it.
-   */
-  readonly missing?: 'block' | 'sweep';
 }
 
 const KEYS = 'it looks like a private key';
@@ -30,8 +24,8 @@ const OWN = "it is Toolwright's own";
 
 const hidden = (reason: string, ...patterns: string[]): FileRule[] =>
   patterns.map((pattern) => ({ pattern, access: 'hidden', reason }));
-const readOnly = (missing: 'block' | 'sweep', reason: string, ...patterns: string[]): FileRule[] =>
-  patterns.map((pattern) => ({ pattern, access: 'read-only', reason, missing }));
+const readOnly = (reason: string, ...patterns: string[]): FileRule[] =>
+  patterns.map((pattern) => ({ pattern, access: 'read-only', reason }));
 export const writable = (reason: string, ...patterns: string[]): FileRule[] =>
   patterns.map((pattern) => ({ pattern, access: 'writable', reason }));
 
@@ -62,15 +56,15 @@ export const SENSITIVE_FILES: readonly FileRule[] = [
 
 /** Files that make programs on the host, or Toolwright, do something. */
 export const PROTECTED_FILES: readonly FileRule[] = [
-  ...readOnly('sweep', GIT, '**/.git/hooks', '**/.git/config', '**/.git/config.worktree', '**/.git/info/attributes'),
-  ...readOnly('sweep', GIT, '**/.git/modules/**/hooks', '**/.git/modules/**/config', '**/.git/commondir'),
-  ...readOnly('sweep', GIT, '.husky', '.gitmodules'),
-  ...readOnly('sweep', EDITOR, '**/.vscode/tasks.json', '**/.vscode/settings.json', '**/.vscode/launch.json'),
-  ...readOnly('sweep', EDITOR, '**/.vscode/mcp.json', '.idea', '.devcontainer', '*.code-workspace'),
-  ...readOnly('sweep', EDITOR, '.claude', '.codex', '.cursor', '.gemini', '.zed', '.mcp.json'),
-  ...readOnly('sweep', EDITOR, '.gitconfig', '.profile', '.bashrc', '.bash_profile', '.bash_login', '.bash_logout'),
-  ...readOnly('sweep', EDITOR, '.zshrc', '.zshenv', '.zprofile', '.zlogin', '.zlogout'),
+  ...readOnly(GIT, '**/.git/hooks', '**/.git/config', '**/.git/config.worktree', '**/.git/info/attributes'),
+  ...readOnly(GIT, '**/.git/modules/**/hooks', '**/.git/modules/**/config', '**/.git/commondir'),
+  ...readOnly(GIT, '.husky', '.gitmodules'),
+  ...readOnly(EDITOR, '**/.vscode/tasks.json', '**/.vscode/settings.json', '**/.vscode/launch.json'),
+  ...readOnly(EDITOR, '**/.vscode/mcp.json', '.idea', '.devcontainer', '*.code-workspace'),
+  ...readOnly(EDITOR, '.claude', '.codex', '.cursor', '.gemini', '.zed', '.mcp.json'),
+  ...readOnly(EDITOR, '.gitconfig', '.profile', '.bashrc', '.bash_profile', '.bash_login', '.bash_logout'),
+  ...readOnly(EDITOR, '.zshrc', '.zshenv', '.zprofile', '.zlogin', '.zlogout'),
 ];
 
-/** Toolwright's own files. No user rule lifts these. */
-export const OWN_FILES: readonly FileRule[] = readOnly('block', OWN, '/.toolwright');
+/** Toolwright's own files, from the workspace root. No user rule lifts these, and no command may create them. */
+export const OWN_FILES: readonly FileRule[] = readOnly(OWN, '/.toolwright');

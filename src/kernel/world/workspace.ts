@@ -1,6 +1,7 @@
 import type { Result } from '../result.ts';
 import type { Access } from '../tool/access.ts';
 import type { Commands } from './commands.ts';
+import type { Stages } from './stage.ts';
 import type { Web } from './web.ts';
 
 /** `path` is always the resolved path, relative to the workspace root, whatever symlink or spelling led there. */
@@ -118,10 +119,45 @@ export type Change =
       /** Of a new file; an existing file keeps its own. */
       readonly mode?: number;
     }
-  | { readonly kind: 'delete'; readonly path: string; readonly recursive?: boolean }
-  | { readonly kind: 'move'; readonly from: string; readonly to: string; readonly overwrite?: boolean };
+  | {
+      readonly kind: 'delete';
+      readonly path: string;
+      readonly recursive?: boolean;
+      /** Of a file its version, of a symlink its target, of a folder `digestTree` of it. The path must lead there itself. */
+      readonly expect?: { readonly version: string };
+    }
+  | { readonly kind: 'move'; readonly from: string; readonly to: string; readonly overwrite?: boolean }
+  /**
+   * Brings in a file, a symlink or a folder with everything below it from a stage. A new one is moved out of the stage;
+   * of a changed file the content is copied, and its owner stays. Set-id bits never come in.
+   */
+  | {
+      readonly kind: 'take';
+      readonly path: string;
+      /** Absolute, on the host. Its folder must be out of reach for other users. */
+      readonly from: string;
+      /** Of a file its version, of a symlink its target. A path that the same set deletes is `absent`. */
+      readonly expect: 'absent' | { readonly version: string };
+      /** Of what comes, by the same rules and `digestTree` for a folder. Null: it is not compared. */
+      readonly content: { readonly version: string | null };
+      /** Permission bits. Left out: those in the stage. */
+      readonly mode?: number;
+    }
+  /** Permissions alone, of a file or folder. Null stands for a version that is not compared. */
+  | {
+      readonly kind: 'mode';
+      readonly path: string;
+      readonly mode: number;
+      readonly expect: { readonly version: string | null; readonly mode?: number };
+    };
 
-/** One change after it was applied; in the order of the changes. */
+/**
+ * The paths that a rehearsed change touches, by their real path: the version of the file, the digest of the tree or the
+ * target of the symlink that is there now, or `absent`.
+ */
+export type RehearsedVersions = Readonly<Record<string, string>>;
+
+/** One change after it was applied; in the order of the changes. `versions` is there only after a rehearsal. */
 export type AppliedChange =
   | {
       readonly kind: 'write';
@@ -134,6 +170,7 @@ export type AppliedChange =
       /** The text as written, after the file's own line endings were kept; null for bytes. */
       readonly after: string | null;
       readonly note: string | null;
+      readonly versions?: RehearsedVersions;
     }
   | {
       readonly kind: 'delete';
@@ -141,8 +178,38 @@ export type AppliedChange =
       readonly deleted: readonly string[];
       /** False when no journal is configured, or the deleted files could not be kept. */
       readonly undoable: boolean;
+      readonly versions?: RehearsedVersions;
     }
-  | { readonly kind: 'move'; readonly from: string; readonly to: string; readonly replaced: boolean };
+  | {
+      readonly kind: 'move';
+      readonly from: string;
+      readonly to: string;
+      readonly replaced: boolean;
+      readonly versions?: RehearsedVersions;
+    }
+  | {
+      readonly kind: 'take';
+      readonly path: string;
+      readonly type: 'file' | 'directory' | 'symlink';
+      /** False when it replaced one. */
+      readonly created: boolean;
+      /** False when no journal is configured, or the replaced file could not be kept. */
+      readonly undoable: boolean;
+      readonly versions?: RehearsedVersions;
+    }
+  | {
+      readonly kind: 'mode';
+      readonly path: string;
+      readonly mode: number;
+      readonly undoable: boolean;
+      readonly versions?: RehearsedVersions;
+    };
+
+/** How a set of changes is applied. */
+export interface ApplyOptions {
+  /** The call whose undo takes the changes back. Left out: the caller's own. */
+  readonly callId?: string;
+}
 
 /**
  * The only way a tool reaches files. Every path is walked from the workspace root over open folders without following
@@ -161,8 +228,12 @@ export interface Files {
   readWindow(path: string, query: WindowQuery): Promise<Result<LineWindow | BinaryFile>>;
   readText(path: string): Promise<Result<TextFile>>;
   readBytes(path: string, maxBytes: number): Promise<Result<FileBytes>>;
-  /** Applies all changes or none. When it has answered with ok, every change is on the disk and in the journal. */
-  apply(changes: readonly Change[]): Promise<Result<readonly AppliedChange[]>>;
+  /**
+   * Applies all changes or none. When it has answered with ok, every change is on the disk and in the journal. A set with
+   * changes of a stage is put into a safe order of its own, and its CONFLICT lists every path that differs
+   * (`details.paths`).
+   */
+  apply(changes: readonly Change[], options?: ApplyOptions): Promise<Result<readonly AppliedChange[]>>;
   /** Checks and answers like `apply`, without changing anything. */
   rehearse(changes: readonly Change[]): Promise<Result<readonly AppliedChange[]>>;
   /** Up to five paths of the workspace that a misspelt one may have meant: same name first. */
@@ -255,6 +326,10 @@ export interface World {
   search(caller: Caller): Search;
   /** Left out: commands answer NOT_CONFIGURED. */
   commands?(caller: Caller): Commands;
+  /** Whether a session wrote this version of a file through file tools or kept changes. Left out: not known. */
+  wrote?(session: string, path: string, version: string): boolean;
+  /** Pending changes of commands. Left out: there are none. */
+  stages?(caller: Caller): Stages;
   /** Left out: the web answers NOT_CONFIGURED. */
   web?(caller: Caller): Web;
 }

@@ -1,6 +1,8 @@
+import type { ChangesBlock } from '../../kernel/call/read-selection.ts';
 import type { ApprovalRequest, ApprovalResponse, Approver } from '../../kernel/ports.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { approvalAnswer, approvalForm, fitsForm } from './approval-form.ts';
+import { changesAnswer, changesFit, changesForm, changesOf } from './changes-form.ts';
 import type { ClientCall } from './client-call.ts';
 
 /**
@@ -52,16 +54,16 @@ export function createMcpApprover(options: () => McpApproverOptions): McpApprove
 
   async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResponse> {
     const { way, inbox, inboxHint, always, headless = refusing } = options();
-    const run = runs.get(request.stepId);
+    const run = runs.get(request.outerCall ?? request.stepId);
     const over = new AbortController();
     const either = AbortSignal.any([signal, over.signal]);
     const asked: Promise<ApprovalResponse>[] = [];
-    if (run?.canAsk && trustsClient(way, request.access) && fitsForm(request)) {
+    if (run?.canAsk && trustsClient(way, request.access) && fits(request)) {
       asked.push(askClient(run, { request, way, always, signal: either }));
     }
     const asksInbox = inbox !== undefined && (run === undefined || TRUSTS_INBOX.has(way));
     if (asksInbox) asked.push(Promise.resolve(inbox.ask(request, either)));
-    if (asked.length === 0) return fitsForm(request) ? headless.ask(request, signal) : tooLong(request);
+    if (asked.length === 0) return fits(request) ? headless.ask(request, signal) : tooLong(request);
     const telling = asksInbox ? repeatProgress(run, request, inboxHint) : undefined;
     try {
       return await Promise.any(asked);
@@ -72,6 +74,11 @@ export function createMcpApprover(options: () => McpApproverOptions): McpApprove
       over.abort();
     }
   }
+}
+
+function fits(request: ApprovalRequest): boolean {
+  const changes = changesOf(request);
+  return changes === undefined ? fitsForm(request) : changesFit(request, changes);
 }
 
 /** Repeats progress while a question is open, because a client gives up on a call that is silent. */
@@ -94,13 +101,13 @@ function trustsClient(way: ApprovalWay, access: readonly Access[]): boolean {
   return way === 'any' || way === 'client' || (way === 'destructive-inbox' && !isDestructive(access));
 }
 
-/** Whether undo may not restore the effects: file changes are in the journal, effects of a command are not. */
+/** Whether undo may not restore the effects: changes of files are in the journal, also those of a command that are kept. */
 function isDestructive(access: readonly Access[]): boolean {
   return access.some(
     (each) =>
       each.kind === 'fs.delete' ||
       each.kind === 'unknown' ||
-      (each.kind === 'process.run' && each.writes !== 'nothing') ||
+      (each.kind === 'process.run' && (each.writes === 'workspace' || each.writes === 'background' || each.network)) ||
       (each.kind === 'net.fetch' && each.method !== 'GET'),
   );
 }
@@ -112,7 +119,10 @@ interface FormQuestion {
   readonly signal: AbortSignal;
 }
 
-async function askClient(run: ClientCall, { request, way, always, signal }: FormQuestion): Promise<ApprovalResponse> {
+async function askClient(run: ClientCall, question: FormQuestion): Promise<ApprovalResponse> {
+  const { request, way, always, signal } = question;
+  const changes = changesOf(request);
+  if (changes !== undefined) return askAboutChanges(run, question, changes);
   const proposed = (await always?.propose(request)) ?? [];
   const rules = fitsForm(request, proposed) ? proposed : [];
   const form = { method: 'elicitation/create' as const, params: approvalForm(request, rules) };
@@ -122,6 +132,25 @@ async function askClient(run: ClientCall, { request, way, always, signal }: Form
   if (answer.modifiedArgs !== undefined) return edited(run, way, answer);
   return saved === undefined || always === undefined ? answer : always.approve(request, by, saved);
 }
+
+/** Asks again while the answer names a path that is not there: a slip must not cost the changes. */
+async function askAboutChanges(
+  run: ClientCall,
+  { request, signal }: FormQuestion,
+  changes: ChangesBlock,
+): Promise<ApprovalResponse> {
+  const by = `mcp:${run.client}`;
+  for (let problem: string | undefined, round = 0; round < MAX_ROUNDS; round++) {
+    const form = { method: 'elicitation/create' as const, params: changesForm(request, changes, problem) };
+    const { approval } = await run.ask({ approval: form }, signal);
+    const answer = changesAnswer(request, changes, { answer: approval, by });
+    if ('approved' in answer) return answer;
+    problem = answer.problem;
+  }
+  return { approved: false, by, message: 'the answers named paths that are not among the changes.' };
+}
+
+const MAX_ROUNDS = 10;
 
 /**
  * Reviews edited arguments as a new call, which this client may not be allowed to approve. The digest binds the

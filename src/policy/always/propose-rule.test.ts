@@ -3,7 +3,9 @@ import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { Subject } from '../../kernel/ports.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { createFilePolicy } from '../../kernel/world/file-policy.ts';
-import { createPolicy, type PolicyOptions } from '../create-policy.ts';
+import type { ClassifiedChange } from '../../kernel/world/stage.ts';
+import { createPolicy } from '../create-policy.ts';
+import type { PolicyOptions } from '../policy-options.ts';
 import { parseRule } from '../rules/parse-rules.ts';
 import { checkRules, proposeRules } from './propose-rule.ts';
 
@@ -14,7 +16,7 @@ function subject(tool: string, access: Access, more: Partial<Subject> = {}): Sub
   const rest = { args: {}, effect: 'once', ownReason: undefined, asksAlways: false, context } as const;
   return { tool, access: [access], ...rest, ...more };
 }
-const run = (command: string) => subject('bash', { kind: 'process.run', command, writes: 'workspace' });
+const run = (command: string) => subject('bash', { kind: 'process.run', command, writes: 'stage' });
 const rulesFor = (given: Subject) => {
   const proposed = proposeRules(given, options);
   return proposed.ok ? proposed.value.rules : proposed.error.message;
@@ -22,21 +24,20 @@ const rulesFor = (given: Subject) => {
 
 describe('commands', () => {
   test.each<[string, string[]]>([
-    ['npm test', ['bash(npm test)']],
-    ['npm test && ls && make build', ['bash(npm test)', 'bash(make build)']],
-    ['npm test && git log --oneline', ['bash(npm test)', 'bash(git log --oneline)']],
-    ['timeout 60 cargo build --release', ['bash(cargo build --release)']],
-    ["git commit -m 'a b'", ["bash(git commit -m 'a b')"]],
-    ['/usr/bin/make all', ['bash(make all)']],
-    ['python3 tools/gen.py --fast', ['bash(python3 tools/gen.py --fast)']],
-    ["echo '*' && mkdir 'a*b'", ["bash(mkdir 'a*b')"]],
-    ['for i in 1 2; do npm test; done', ['bash(npm test)']],
+    ['npm ci', ['bash(npm ci)']],
+    ['npm ci && ls && make build', ['bash(npm ci)', 'bash(make build)']],
+    ['npm ci 2>&1 | tail -5', ['bash(npm ci)']],
+    ['timeout 60 cargo fetch --locked', ['bash(cargo fetch --locked)']],
+    ["npm install 'a b'", ["bash(npm install 'a b')"]],
+    ['/usr/bin/git pull', ['bash(git pull)']],
+    ["echo '*' && npm install 'a*b'", ["bash(npm install 'a*b')"]],
+    ['for i in 1 2; do git fetch; done', ['bash(git fetch)']],
   ])('%s gets the narrowest rules', (command, expected) => {
     expect(rulesFor(run(command))).toEqual(expected);
   });
 
   test('the rules answer the question, and only for exactly this', () => {
-    for (const command of ['npm test', "git commit -m 'a b'", "mkdir 'a*b'", 'python3 tools/gen.py --fast']) {
+    for (const command of ['npm ci', "npm install 'a b'", "npm install 'a*b'", 'git pull --rebase']) {
       const proposed = proposeRules(run(command), options);
       if (!proposed.ok) throw new Error(proposed.error.message);
       const rules = proposed.value.rules.flatMap((rule) => {
@@ -44,58 +45,84 @@ describe('commands', () => {
         return parsed.ok ? [parsed.value] : [];
       });
       const policy = createPolicy({ ...options, rules });
-      expect(policy.decide(run(command)).verdict).toBe('allow');
-      for (const other of [`${command} x`, `${command}; touch x`, `X=1 ${command}`, command.replace(/.$/, 'z')]) {
+      expect(policy.decide(run(command))).toMatchObject({ verdict: 'allow', byRule: true });
+      for (const other of [`${command} x`, `${command}; touch x`, `X=1 ${command}`]) {
         expect([other, policy.decide(run(other)).verdict]).toEqual([other, 'ask']);
       }
     }
   });
 
   test.each<[string, string]>([
-    ['cat x | sh', 'a rule cannot answer this'],
-    ['bash -c "make"', 'would also allow'],
-    ['python3 -c "print(1)"', 'can run anything'],
-    ['echo a | xargs touch', 'still need approval'],
+    ['npm ci; cat x | sh', 'can run anything'],
+    ['npm ci; $X', 'plain words'],
+    ['npm ci > log.txt', 'plain words'],
+    ['python3 -c "print(1)"; npm ci', 'can run anything'],
+    ['echo a | xargs npm install', 'still need approval'],
     ['sudo make install', 'can run anything'],
-    ['make > out.txt', 'a rule cannot answer this'],
-    ['make $TARGET', 'plain words'],
-    ['make *.o', 'plain words'],
-    ['CFLAGS=-O2 make', 'a rule cannot answer this'],
-    ['$X', 'a rule cannot answer this'],
-    ['f() { make; }; f', 'a rule cannot answer this'],
+    ['npm install $TARGET', 'plain words'],
+    ['npm install *.tgz', 'plain words'],
+    ['npm ci; CFLAGS=-O2 make', 'plain words'],
+    ['npm publish; docker ps', 'can run anything'],
     ['rm -rf /', 'it is refused'],
     ['ls', 'runs without approval already'],
-    ['find . -name x -delete', 'can run anything'],
-    ['find . -delete', 'cannot answer this'],
+    ['npm test', 'runs without approval already'],
     ['curl https://x.test', 'can run anything'],
-    ['make -f -', 'from its input'],
-    ['make -f-', 'from its input'],
-    ['cat a.mk | make -f /dev/stdin', 'from its input'],
-    ['npx tsx -', 'from its input'],
-    ['npx tsx', 'can run anything'],
+    ['npm ci; make -f -', 'from its input'],
+    ['npm ci; make -f-', 'from its input'],
+    ['npx -y tsx -', 'from its input'],
     ['npx -y tsx', 'can run anything'],
-    ['npm exec -- node', 'can run anything'],
-    ['npx -c "tsx a.ts"', 'a script of its own'],
-    ['uv run python', 'can run anything'],
+    ['npx -y -c "tsx a.ts"', 'a script of its own'],
     ['psql', 'can run anything'],
     ['cat a.sql | psql', 'can run anything'],
-    ['sqlite3 data.db', 'can run anything'],
     ['ssh host', 'can run anything'],
-    ['git apply', 'applies any input'],
-    ['git apply fix.patch', 'applies any input'],
-    ['patch -p1', 'can run anything'],
-    ['python3 -', 'from its input'],
-    ['python3', 'can run anything'],
+    ['git fetch; git apply fix.patch', 'applies any input'],
+    ['git fetch; patch -p1', 'can run anything'],
     ...`nodejs pypy3 julia guile guile-3.0 ocaml octave octave-cli tclsh8.6 wish lua5.4 luajit R Rscript irb iex erl ghci scala groovy
       groovysh jshell php8.2 perl6 raku sbcl clisp racket mit-scheme scheme gforth gnuplot maxima node20 ipython3 clojure
-      escript swipl gp bb swift .venv/bin/python`
+      escript swipl gp bb swift .venv/bin/python python3 sqlite3`
       .split(/\s+/)
-      .map((program): [string, string] => [`echo x | ${program}`, 'can run anything']),
-    ['node -', 'from its input'],
-    ['bash -s', 'a rule cannot answer this'],
-    ['go run ./cmd', 'applies any input'],
+      .map((program): [string, string] => [`npm ci; echo x | ${program}`, 'can run anything']),
+    ['npm ci; node -', 'from its input'],
+    ['npm ci; go run ./cmd', 'applies any input'],
   ])('%s gets none', (command, why) => {
     expect(rulesFor(run(command))).toContain(why);
+  });
+});
+
+test('a process in the background is allowed by rules for all of its command', () => {
+  const server = subject('bash', { kind: 'process.run', command: 'cd web && npm run dev', writes: 'background' });
+  expect(rulesFor(server)).toEqual(['bash(cd web)', 'bash(npm run dev)']);
+});
+
+describe('pending changes', () => {
+  const file = { type: 'file', mode: 0o644, size: 1, version: 'v' } as const;
+  const changed = (path: string): ClassifiedChange => ({
+    path,
+    kind: 'modified',
+    before: file,
+    after: file,
+    class: path.startsWith('.git/') ? 'protected' : path.startsWith('new') ? 'new' : 'ordinary',
+  });
+  const keep = (...paths: string[]) =>
+    subject(
+      'apply_changes',
+      { kind: 'fs.apply', stage: 's', digest: 'd', paths, total: paths.length },
+      { changes: paths.map(changed) },
+    );
+
+  test('get a rule for each path that is asked about', () => {
+    expect(rulesFor(keep('src/a.ts', 'new.md', 'src/b.ts'))).toEqual([
+      'apply_changes(src/a.ts)',
+      'apply_changes(src/b.ts)',
+    ]);
+    expect(checkRules(['apply_changes(src/**)'], keep('src/a.ts'), options)).toMatchObject({ ok: true });
+    expect(checkRules(['apply_changes(docs/**)'], keep('src/a.ts'), options)).toMatchObject({ ok: false });
+  });
+
+  test('get none where a person is always asked, and where there are too many', () => {
+    expect(rulesFor(keep('src/a.ts', '.git/hooks/pre-commit'))).toContain('still need approval');
+    expect(rulesFor(keep('a*b'))).toContain('pattern');
+    expect(rulesFor(keep(...Array.from({ length: 30 }, (_, at) => `src/${at}`)))).toContain('30 parts');
   });
 });
 
@@ -125,32 +152,32 @@ describe('rules that a person wrote in the place of the proposed ones', () => {
   };
 
   test('narrower ones, and ones with a wildcard that lets nothing hostile through, are taken', () => {
-    expect(wrote('npm test && make build', 'bash(npm test)')).toEqual(['bash(npm test)']);
-    expect(wrote('npm run lint:web', 'bash(npm run lint:w*)')).toEqual(['bash(npm run lint:w*)']);
+    expect(wrote('npm ci && docker ps', 'bash(npm ci)')).toEqual(['bash(npm ci)']);
+    expect(wrote('npm install lodash.get', 'bash(npm install lodash.g*)')).toEqual(['bash(npm install lodash.g*)']);
     const file = subject('write_file', { kind: 'fs.write', path: 'docs/a.md' });
     expect(checkRules(['write_file(docs/*.md)'], file, options)).toMatchObject({ ok: true });
   });
 
   test.each<[string, string[], string]>([
-    ['npm test', ['bash'], 'would also allow'],
-    ['npm test', ['bash(*)'], 'would also allow'],
-    ['npm test', ['bash(npm test *)'], 'would also allow'],
-    ['npm run build', ['bash(npm run *)'], 'would also allow'],
-    ['npm run build', ['bash(npm * build)'], 'would also allow'],
-    ['npm run build', ['bash(n* run build)'], 'would also allow'],
-    ['make build && npm test', ['bash(make *)', 'bash(npm test)'], 'would also allow'],
-    ['make -C a/b all', ['bash(make -C a/* all)'], 'would also allow'],
-    ['npm test', ['bash(npm test)', 'bash(curl *)'], 'covers nothing'],
-    ['npm test', ['write_file(**)'], 'covers nothing'],
-    ['npm test && ls', ['bash(ls)'], 'needs no approval'],
+    ['npm ci', ['bash'], 'would also allow'],
+    ['npm ci', ['bash(*)'], 'would also allow'],
+    ['npm ci', ['bash(npm ci *)'], 'would also allow'],
+    ['npm install lodash', ['bash(npm install *)'], 'would also allow'],
+    ['npm install lodash', ['bash(npm * lodash)'], 'would also allow'],
+    ['npm install lodash', ['bash(n* install lodash)'], 'would also allow'],
+    ['make build && npm ci', ['bash(make *)', 'bash(npm ci)'], 'would also allow'],
+    ['npm --prefix a/b ci', ['bash(npm --prefix a/* ci)'], 'would also allow'],
+    ['npm ci', ['bash(npm ci)', 'bash(docker *)'], 'covers nothing'],
+    ['npm ci', ['write_file(**)'], 'covers nothing'],
+    ['npm ci && ls', ['bash(ls)'], 'needs no approval'],
     ['psql', ['bash(psql)'], 'can run anything'],
-    ['npm test', ['bash(npm test'], 'cannot be used'],
+    ['npm ci', ['bash(npm ci'], 'cannot be used'],
   ])('for %s, %j is refused', (command, rules, why) => {
     expect(wrote(command, ...rules)).toContain(why);
   });
 
   test('a proposal says what it would not cover', () => {
-    const proposed = proposeRules(run('npm test'), options);
-    expect(proposed.ok && proposed.value.refuses).toContain('npm test; touch PWNED');
+    const proposed = proposeRules(run('npm ci'), options);
+    expect(proposed.ok && proposed.value.refuses).toContain('npm ci; touch PWNED');
   });
 });

@@ -3,9 +3,11 @@ import type { Subject } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { plainWords } from '../../shell/plain-words.ts';
-import { BESIDE_WRITES, isSureReader } from '../commands/beside-writes.ts';
-import { READ_ONLY } from '../commands/command-judgement.ts';
-import { createPolicy, type ExplainingPolicy, type Explanation, type PolicyOptions } from '../create-policy.ts';
+import { NETWORK, OUTSIDE_EFFECT, STAGED } from '../commands/command-judgement.ts';
+import { isInert } from '../commands/inert-programs.ts';
+import { createPolicy, type ExplainingPolicy, type Explanation } from '../create-policy.ts';
+import { BACKGROUND, WRITES_FILES } from '../judge-run.ts';
+import type { PolicyOptions } from '../policy-options.ts';
 import { parseRule } from '../rules/parse-rules.ts';
 import type { Rule } from '../rules/rule.ts';
 import { hostileVariants, otherWords } from './hostile-variants.ts';
@@ -36,7 +38,7 @@ export function proposeRules(subject: Subject, options: PolicyOptions): Result<R
   const proposed = new Map<string, ProposedRule>();
   for (const access of subject.access) {
     const rules =
-      access.kind === 'process.run' ? commandRules(access, subject, now.value) : simpleRule(access, subject);
+      access.kind === 'process.run' ? commandRules(access, subject, now.value) : simpleRule(access, subject, now.value);
     if (!rules.ok) return rules;
     for (const rule of rules.value) proposed.set(rule.rule, rule);
   }
@@ -46,9 +48,7 @@ export function proposeRules(subject: Subject, options: PolicyOptions): Result<R
   const texts = rules.map(({ rule }) => rule);
   const policy = policyWith(texts, options);
   if (!policy.ok) return policy;
-  const left = policy.value
-    .explain(subject)
-    .parts.find(({ verdict, rule }) => verdict !== 'allow' && rule !== UNFAMILIAR);
+  const left = policy.value.explain(subject).parts.find(({ verdict }) => verdict !== 'allow');
   if (left !== undefined) return refuse(`it would still need approval: ${left.reason}`);
   return checkNarrow(rules, subject, options);
 }
@@ -91,7 +91,11 @@ function explainQuestion(subject: Subject, options: PolicyOptions): Result<Expla
   return refuse(now.verdict === 'deny' ? 'it is refused' : 'it runs without approval already');
 }
 
-function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: Subject): Result<ProposedRule[]> {
+function simpleRule(
+  access: Exclude<Access, { kind: 'process.run' }>,
+  { tool, changes }: Subject,
+  now: Explanation,
+): Result<ProposedRule[]> {
   switch (access.kind) {
     case 'fs.read':
       return ok([]);
@@ -101,6 +105,8 @@ function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: 
       return ok([
         { rule: `${tool}(${access.path})`, covers: `${tool} for the file ${access.path}, whatever is in it` },
       ]);
+    case 'fs.apply':
+      return changeRules(tool, changes ?? [], now);
     case 'net.fetch': {
       if (!URL.canParse(access.url)) return refuse(`${access.url} is not a URL`);
       const { host } = new URL(access.url);
@@ -113,8 +119,23 @@ function simpleRule(access: Exclude<Access, { kind: 'process.run' }>, { tool }: 
   }
 }
 
-/** The rule behind a question about a script's text, which is remembered by itself once it has run. */
-const UNFAMILIAR = 'unfamiliar script';
+/** One rule for each path that is asked about. */
+function changeRules(
+  tool: string,
+  changes: NonNullable<Subject['changes']>,
+  { parts }: Explanation,
+): Result<ProposedRule[]> {
+  const asked = new Set(parts.filter(({ verdict }) => verdict === 'ask').map(({ what }) => what));
+  const paths = changes.filter(({ kind, path }) => asked.has(`${kind} ${path}`)).map(({ path }) => path);
+  const odd = paths.find((path) => /[*?[\]{}()]/.test(path));
+  if (odd !== undefined) return refuse(`${odd} would be read as a pattern`);
+  return ok(
+    paths.map((path) => ({
+      rule: `${tool}(${path})`,
+      covers: `changes that commands make to ${path}, whatever they are`,
+    })),
+  );
+}
 
 type CommandAccess = Extract<Access, { kind: 'process.run' }>;
 
@@ -122,11 +143,11 @@ function commandRules({ code }: CommandAccess, { tool }: Subject, now: Explanati
   if (code !== undefined) return refuse('code needs approval every time');
   const rules: ProposedRule[] = [];
   for (const { what, verdict, rule, reason } of now.parts) {
-    if (rule === UNFAMILIAR) continue;
+    // Rules for all parts answer these.
+    if (rule === BACKGROUND || rule === WRITES_FILES) continue;
     if (!isQuestion({ what, verdict, rule })) continue;
     const argv = plainWords(what);
-    if (![READ_ONLY, 'not read-only', BESIDE_WRITES].includes(rule))
-      return refuse(`a rule cannot answer this: ${reason}`);
+    if (![STAGED, NETWORK, OUTSIDE_EFFECT].includes(rule)) return refuse(`a rule cannot answer this: ${reason}`);
     if (argv === undefined) return refuse(`"${what}" is not made of plain words`);
     const open = unboundedReason(argv);
     if (open !== undefined) return refuse(open);
@@ -137,11 +158,10 @@ function commandRules({ code }: CommandAccess, { tool }: Subject, now: Explanati
   return ok(rules);
 }
 
-/** Whether a part needs approval, or would once the rest was allowed: see `askBesideWrites`. */
+/** Whether a part needs approval, or would once the rest was allowed: all parts of a command share the network. */
 function isQuestion({ what, verdict, rule }: Pick<VerdictPart, 'what' | 'verdict' | 'rule'>): boolean {
   if (verdict === 'ask') return true;
-  const [program] = rule === READ_ONLY ? (plainWords(what) ?? []) : [];
-  return program !== undefined && !isSureReader(program);
+  return rule === STAGED && !isInert(plainWords(what)?.[0] ?? null);
 }
 
 /** Returns a word as a rule reads it; undefined where no rule can contain it. */
@@ -175,14 +195,13 @@ function checkNarrow(
   const parts = policy.value.explain(subject).parts.filter(({ rule }) => rules.includes(rule));
   const commands = isCommand(subject) ? parts.map(({ what }) => what) : [];
   const variants = [
-    ...[subject, ...commands.map((one) => withCommand(subject, one))].flatMap(hostileVariants),
+    ...(isCommand(subject) ? commands.map((one) => withCommand(subject, one)) : [subject]).flatMap(hostileVariants),
     ...commands.flatMap(otherWords).map((one) => withCommand(subject, one)),
   ];
   const before = createPolicy(options);
-  const allowed = (by: ExplainingPolicy, one: Subject) => by.explain(one).verdict === 'allow';
-  const hostile = variants.find((one) => allowed(policy.value, one) && !allowed(before, one));
+  const hostile = variants.find((one) => isLifted(policy.value.explain(one)) && !isLifted(before.explain(one)));
   if (hostile !== undefined) return refuse(`a rule for it would also allow "${describeAccess(hostile)}"`);
-  const still = variants.filter((one) => !allowed(before, one)).map(describeAccess);
+  const still = variants.filter((one) => before.explain(one).verdict !== 'allow').map(describeAccess);
   return ok({
     rules,
     covers: proposed.map(({ covers }) => covers),
@@ -190,12 +209,17 @@ function checkNarrow(
   });
 }
 
+/** Whether a call runs with all that rules can give: a command also runs without, in its stage and without network. */
+function isLifted({ verdict, byRule, access = [] }: Explanation): boolean {
+  return verdict === 'allow' && (byRule === true || access.every(({ kind }) => kind !== 'process.run'));
+}
+
 function isCommand({ access }: Subject): boolean {
   return access.some(({ kind }) => kind === 'process.run');
 }
 
 function withCommand(subject: Subject, command: string): Subject {
-  return { ...subject, access: [{ kind: 'process.run', command, writes: 'workspace' }] };
+  return { ...subject, access: [{ kind: 'process.run', command, writes: 'stage' }] };
 }
 
 function commandUnboundedReason(command: string): string | undefined {

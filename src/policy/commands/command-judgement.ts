@@ -12,12 +12,20 @@ export interface CommandPart extends Ruling {
   readonly text: string;
   /** Null where no program runs, as in an assignment, or where it is known only at run time. */
   readonly program: string | null;
+  /** The rule that allows it: one of the user's, or one of the default list of mode `strict`. */
+  readonly allowedBy?: 'user' | 'list';
+  /** It needs the network or acts outside the workspace, whatever the verdict. */
+  readonly isOutside?: true;
+  /** The word by which it does outside what nothing takes back. */
+  readonly loses?: string;
+  /** It is one of several readings of a command. */
+  readonly isGuess?: true;
 }
 
 export interface CommandJudgement extends Ruling {
   readonly parts: readonly CommandPart[];
-  /** True when every part is known to only read, so that it can run where nothing can be written. */
-  readonly readOnly: boolean;
+  /** The shell itself writes a file, as in `ls > out.txt`. */
+  readonly redirects: boolean;
 }
 
 /** Finds the rule for a simple command by its words; null stands for a word that is known only at run time. */
@@ -30,11 +38,20 @@ export interface RuleAnswer extends Ruling {
   names?(word: string): boolean;
 }
 
-/** The rule behind a part that runs without approval because it is known to change nothing. */
-export const READ_ONLY = 'read-only command';
+/** The rule behind a part that runs without approval because its changes are judged when it has ended. */
+export const STAGED = 'staged';
+/** The rule behind an assignment, which runs nothing. */
+export const ASSIGNMENT = 'assignment';
 export const SENSITIVE = 'sensitive file';
 export const CATASTROPHE = 'catastrophic command';
 export const OUTSIDE = 'outside the workspace';
+export const NETWORK = 'network';
+export const OUTSIDE_EFFECT = 'outside effect';
+/** The rules behind questions about text whose meaning is known only at run time, or that is too much to check. */
+export const NOT_UNDERSTOOD = 'not understood';
+export const AMBIGUOUS = 'ambiguous';
+/** The rule behind a variable that may change what runs. */
+export const ENVIRONMENT = 'environment';
 export const REFUSED = 'Refused for safety: ';
 
 export function ask(rule: string, reason: string): Ruling {
@@ -46,7 +63,7 @@ export function deny(rule: string, reason: string): Ruling {
 }
 
 export function notUnderstood(reason: string): Ruling {
-  return ask('not understood', reason);
+  return ask(NOT_UNDERSTOOD, reason);
 }
 
 /** A refusal that no rule lifts. */

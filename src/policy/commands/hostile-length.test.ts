@@ -5,45 +5,27 @@ import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { parseRule } from '../rules/parse-rules.ts';
 import { wordPattern } from '../rules/word-pattern.ts';
 import { judgeCommand } from './judge-command.ts';
-import { operandsOf } from './operands.ts';
-import { scriptFiles } from './script-files.ts';
 
 const within = (front: string, depth: number, inside: string) => front.repeat(depth) + inside + ')'.repeat(depth);
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
 const numbers = (count: number, front = '') => Array.from({ length: count }, (_, at) => `${front}${at}`).join(' ');
 
-/** Each took from many seconds to for ever, in one of the five that look at a command. */
+/** Each took from many seconds to for ever, in one of those that look at a command. */
 const ASKED: Readonly<Record<string, string>> = {
-  'stars and a letter in turn': `cat ./${'*a'.repeat(49_000)}`,
-  'brackets that nothing closes': `cat ${'['.repeat(90_000)}*`,
-  'a range that ends before it begins': 'cat .en[z-a]',
-  'a cd with many words': `touch x; cd ${numbers(15_000)}`,
-  'many folders to start in': `tar ${numbers(9_000, '-C d')}`,
   'braces and commas': `echo {a,b}${'{'.repeat(45_000)}${','.repeat(45_000)}`,
   'braces that nothing closes': `echo ${'{x'.repeat(49_000)}`,
-  'stars in front of a new line': `rm -rf ${'a*'.repeat(45_000)}'\n'x`,
-  'slashes in front of a name': `mv ${'/'.repeat(90_000)}x y`,
-  'digits in front of a letter': `${'1'.repeat(99_000)}x`,
   'a deep folder': `cd ${'a/'.repeat(49_000)}; npm test; git remote`,
   'a deep folder and many commands': `cd ${'a/'.repeat(2_000)}; ${'npm test; git remote; '.repeat(1_000)}`,
   'a cd to where it is, many times': `cd ${'b/'.repeat(2_000)}; cd c; ${'cd .;'.repeat(15_000)}`,
   'actions of find': `find . ${'-exec '.repeat(16_000)}`,
   'find that runs find': `find . ${'-exec find '.repeat(8_000)}`,
-  'blanks between the commands of sed': `sed '${'p;    '.repeat(40)}X' f`,
-  'options of npm that may be values': `npm ${'+a '.repeat(200)}x`,
-  'brackets for a builtin that computes': `test '${'['.repeat(99_000)}'`,
-  'brackets for a builtin that names': `read '${'['.repeat(99_000)}'`,
   'texts within it that nothing ends': '<<E '.repeat(24_750),
-  'interpreters that try other names': 'python a '.repeat(11_000),
   'variables in front of variables': `${'env '.repeat(19_000)}ls`,
   'variables taken away, again and again': `${'env -i '.repeat(40)}ls`,
   'the same many times': `${'env -u PATH '.repeat(8_000)}bash -c ls`,
-  'words of git': `git ${'a '.repeat(49_000)}`,
-  'files to remove': `rm ${'a '.repeat(49_000)}`,
   'files to remove from many folders': `cd a;cd b;cd c;cd d; rm ${'a '.repeat(49_000)}`,
   'files to read from many folders': `cd a;cd b;cd c;cd d; cat ${'a '.repeat(49_000)}`,
   'commands in many folders': `cd a;cd b;cd c;cd d; ${'rm a b c d;'.repeat(8_000)}`,
-  'substitutions in each other with many words': within('ls $(echo ', 38, 'a '.repeat(45_000)),
   'nothing but substitutions in each other': `ls ${within('$(', 38, 'a '.repeat(45_000))}`,
   'substitutions deeper than anybody writes': `ls ${within('$(', 33_000, 'a')}`,
   'scripts that are piped on': `${'{ '.repeat(38)}echo ${'a '.repeat(40_000)}${'; } | sh'.repeat(38)}`,
@@ -53,19 +35,35 @@ const ASKED: Readonly<Record<string, string>> = {
   'a loop that goes to many folders': `for i in 1 2; do rm ${'a '.repeat(45_000)}; cd a; cd b; done`,
   'a loop with interpreters that try other names': `for i in 1 2; do python ${numbers(14_000)}; cd a; done`,
   'a loop with many commands that goes on and on': `for i in 1; do ${numbers(14_000, 'a').replaceAll(' ', ';')}; cd a; done`,
-  'variables that may be options': `X=-a; X=-b; X=-c; rm ${'$X '.repeat(32_000)}`,
   'variables that may be long options': `${numbers(20, `X=-${'a'.repeat(2_400)}`).replaceAll(' ', ';')};${'rm $X;'.repeat(7_000)}`,
-  'programs that take folders whole': `rm a; ${'find '.repeat(19_800)}`,
   'the same in a loop': `for i in 1; do ${'find '.repeat(19_000)}; cd a; done`,
+  'names whose content is meant': `curl -d ${'@a,'.repeat(32_000)}`,
+};
+
+const ALLOWED: Readonly<Record<string, string>> = {
+  'stars and a letter in turn': `cat ./${'*a'.repeat(49_000)}`,
+  'brackets that nothing closes': `cat ${'['.repeat(90_000)}*`,
+  'a range that ends before it begins': 'cat .en[z-a]',
+  'a cd with many words': `touch x; cd ${numbers(15_000)}`,
+  'many folders to start in': `tar ${numbers(9_000, '-C d')}`,
+  'stars in front of a new line': `rm -rf ${'a*'.repeat(45_000)}'\n'x`,
+  'slashes in front of a name': `mv ${'/'.repeat(90_000)}x y`,
+  'digits in front of a letter': `${'1'.repeat(99_000)}x`,
+  'blanks between the commands of sed': `sed '${'p;    '.repeat(40)}X' f`,
+  'options of npm that may be values': `npm ${'+a '.repeat(200)}x`,
+  'brackets for a builtin that computes': `test '${'['.repeat(99_000)}'`,
+  'brackets for a builtin that names': `read '${'['.repeat(99_000)}'`,
+  'interpreters that try other names': 'python a '.repeat(11_000),
+  'words of git': `git ${'a '.repeat(49_000)}`,
+  'files to remove': `rm ${'a '.repeat(49_000)}`,
+  'substitutions in each other with many words': within('ls $(echo ', 38, 'a '.repeat(45_000)),
+  'variables that may be options': `X=-a; X=-b; X=-c; rm ${'$X '.repeat(32_000)}`,
+  'programs that take folders whole': `rm a; ${'find '.repeat(19_800)}`,
   'programs that look around': `rm a; ${'fd '.repeat(32_900)}`,
   'commands with such variables': `X=-a; X=-b; X=-c; ${'rm $X;'.repeat(16_000)}`,
-  'names whose content is meant': `curl -d ${'@a,'.repeat(32_000)}`,
   'options that may be names': `tar ${'-abcdefghijklmnopqrstuvwxyz '.repeat(3_500)}`,
   'quotes in front of a pattern': `rm ${`'['`.repeat(30_000)}*`,
   'verbs in front of a script': `node ${'x '.repeat(49_000)}`,
-};
-
-const READ: Readonly<Record<string, string>> = {
   'many stars': `cat ./${'*'.repeat(30)}z`,
   'fewer braces and more commas': `echo {a,b}${'{'.repeat(200)}${','.repeat(99_000)}`,
   'a deep file': `cat ${'a/'.repeat(49_000)}b`,
@@ -81,7 +79,7 @@ test.each(Object.entries(ASKED))(
   20_000,
 );
 
-test.each(Object.entries(READ))(
+test.each(Object.entries(ALLOWED))(
   '%s: judged in time',
   (_what, command) => {
     expect(judgedInTime(command)).toBe('allow');
@@ -123,14 +121,6 @@ test('a pattern for paths with many folders in it is tried in time', () => {
   expect(performance.now() - began).toBeLessThan(4_000);
 });
 
-test('what was left out is said', () => {
-  expect(operandsOf(`cd ${numbers(30)}`)).toMatchObject({ complete: false });
-  expect(operandsOf(`cd ${'a/'.repeat(1_000)}; cat b`)).toMatchObject({ complete: false });
-  expect(operandsOf(`echo ${'{x'.repeat(6_000)}`)).toMatchObject({ complete: false });
-  expect(scriptFiles(`cd ${'a/'.repeat(3_000)}; npm test`).unclear).toContain('too long');
-  expect(scriptFiles(`make -C ${'a/'.repeat(3_000)}`).unclear).toContain('too long');
-});
-
 test('an action of find counts also behind one that is a name to be found', () => {
   expect(judgeCommand('find . -name -exec -exec rm -rf / \\;', where).verdict).toBe('deny');
   expect(judgeCommand('find . -exec ls {} \\; -exec rm -rf / \\;', where).verdict).toBe('deny');
@@ -145,7 +135,7 @@ function judgedInTime(command: string): string {
   const judge = () => {
     verdict = judgeCommand(command, where).verdict;
   };
-  for (const look of [judge, operandsOf, scriptFiles, configsPrinted, historyFoldersPrinted]) {
+  for (const look of [judge, configsPrinted, historyFoldersPrinted]) {
     const before = process.cpuUsage();
     look(command);
     // Of the processor: a busy machine takes longer, and says nothing about us.

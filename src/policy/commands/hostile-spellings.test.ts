@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import { createFilePolicy } from '../../kernel/world/file-policy.ts';
-import type { Mode } from '../create-policy.ts';
 import { createPolicy } from '../create-policy.ts';
+import { MODES, type Mode } from '../mode.ts';
+import { parseRules, type RuleSet } from '../rules/parse-rules.ts';
 
 const context = new ExecutionContext({ workingDir: '/home/ana/project' });
 
-function verdict(command: string, mode: Mode): string {
-  const policy = createPolicy({ mode, rules: [], files: createFilePolicy(), home: '/home/ana' });
+function verdict(command: string, mode: Mode, set: RuleSet = {}): string {
+  const rules = parseRules(set);
+  if (!rules.ok) throw new Error(rules.error.message);
+  const policy = createPolicy({ mode, rules: rules.value, files: createFilePolicy(), home: '/home/ana' });
   const own = { tool: 'bash', args: {}, effect: 'once', ownReason: undefined, asksAlways: false, context } as const;
-  return policy.decide({ ...own, access: [{ kind: 'process.run', command, writes: 'workspace' }] }).verdict;
+  return policy.decide({ ...own, access: [{ kind: 'process.run', command, writes: 'stage' }] }).verdict;
 }
 
-describe('a catastrophe in another spelling is refused, in mode auto too', () => {
+describe('a catastrophe in another spelling is refused in every mode, whatever the rules', () => {
   test.each([
     'env -C / rm -rf *',
     'env --chdir=/ rm -rf *',
@@ -158,36 +161,19 @@ describe('a catastrophe in another spelling is refused, in mode auto too', () =>
     'unzip -o a.zip -d /usr',
     'sed -i d /etc/passwd',
   ])('%s', (command) => {
-    expect(verdict(command, 'auto')).toBe('deny');
+    for (const mode of MODES) expect(verdict(command, mode)).toBe('deny');
+    expect(verdict(command, 'auto', { allow: ['bash'] })).toBe('deny');
   });
 });
 
-describe('what cannot be undone, and what is hidden from whoever reads the command, is asked about in mode auto too', () => {
+describe('what cannot be taken back outside is asked about in mode auto too', () => {
   test.each([
-    'a(){ b|b& }; b(){ a|a& }; a',
     'git push --force',
     'git push -f origin main',
     'git push origin +main',
     'git push origin :main',
     'git push --force-with-lease',
     'git -C . push -f',
-    'git reset --hard HEAD~3',
-    'git clean -fdx',
-    'git filter-branch --all',
-    'git reflog expire --all',
-    'git stash clear',
-    'rm -rf .git',
-    'rm -rf .*',
-    'rm -rf .git/objects',
-    'mv .git /tmp/x',
-    'find .git -delete',
-    'find . -delete',
-    'rm -rf ../project',
-    'rm -rf /home/ana/project/',
-    'pushd ..; rm -rf project',
-    'source <(cat a)',
-    '[[ -f x ]]',
-    '# nothing',
     'npm publish',
     'npm --tag x publ',
     'yarn npm publish',
@@ -199,9 +185,25 @@ describe('what cannot be undone, and what is hidden from whoever reads the comma
     'gh repo delete x',
     'aws s3 rm s3://x --recursive',
     'dropdb x',
-    'rm -rf "$X"',
-    'find "$X" -delete',
-    'chown -R me $X',
+    'git push $X',
+  ])('%s', (command) => {
+    expect(verdict(command, 'auto')).toBe('ask');
+    expect(verdict(command, 'auto', { allow: ['bash(*)'] })).toBe('ask');
+  });
+
+  test('only a rule that names the word answers it', () => {
+    expect(verdict('git push --force', 'ask', { allow: ['bash(git push *)'] })).toBe('ask');
+    expect(verdict('git push --force', 'ask', { allow: ['bash(git push --force *)'] })).toBe('allow');
+    expect(verdict('npm publish', 'auto', { allow: ['bash(npm *)'] })).toBe('ask');
+    expect(verdict('npm publish', 'auto', { allow: ['bash(npm publish)'] })).toBe('allow');
+    expect(verdict('npm publish --dry-run', 'auto')).toBe('allow');
+  });
+});
+
+describe('what is hidden from whoever reads the command', () => {
+  test.each([
+    'a(){ b|b& }; b(){ a|a& }; a',
+    'source <(cat a)',
     'xargs -a list rm -rf',
     `alias ls='touch x'; ls`,
     'shopt -s expand_aliases',
@@ -238,17 +240,11 @@ describe('what cannot be undone, and what is hidden from whoever reads the comma
     'coproc touch x',
     '{touch,x}',
     'ls !(a)',
-    'find . -{delete,print}',
-    'find . -dele{te,te}',
-    'git {push,-f}',
-    'git $X',
-    'git push $X',
     `l\\\ns`,
     `so\\\nrt -\\\no x a`,
     `. /dev/stdin <<E\ntouch x\nE`,
     'cat a | . /dev/stdin',
     `source /dev/stdin <<< 'touch x'`,
-    'cat < /dev/tcp/1.2.3.4/80',
     'enable -n test',
     'hash -p /tmp/x ls; ls',
     `compgen -C 'touch x'`,
@@ -259,66 +255,52 @@ describe('what cannot be undone, and what is hidden from whoever reads the comma
     'echo $(( a[$(touch x)] ))',
     'xargs -I{} {} a',
     'time -o x ls',
+    'pushd "$X"; ls',
+  ])('%s: asked about where a rule about commands might be got around, and nowhere else', (command) => {
+    for (const mode of ['ask', 'auto'] as const) {
+      expect(verdict(command, mode, { deny: ['bash(deploy *)'] })).toBe('ask');
+      expect(verdict(command, mode, { ask: ['bash(deploy *)'] })).toBe('ask');
+      expect(verdict(command, mode, { deny: ['write_file(docs/**)', 'web_fetch(domain:a.test)'] })).toBe('allow');
+      expect(verdict(command, mode)).toBe('allow');
+    }
+    expect(verdict(command, 'strict', { allow: ['bash(ls)', 'bash(touch *)'] })).toBe('deny');
+  });
+});
+
+describe('what takes away files of the workspace is judged by what it did', () => {
+  test.each([
+    'git reset --hard HEAD~3',
+    'git clean -fdx',
+    'git filter-branch --all',
+    'git reflog expire --all',
+    'git stash clear',
+    'rm -rf .git',
+    'rm -rf .*',
+    'rm -rf .git/objects',
+    'mv .git /tmp/x',
+    'find .git -delete',
+    'find . -delete',
+    'rm -rf ../project',
+    'rm -rf /home/ana/project/',
+    'pushd ..; rm -rf project',
+    '[[ -f x ]]',
+    'rm -rf "$X"',
+    'find "$X" -delete',
+    'chown -R me $X',
+    'find . -{delete,print}',
+    'find . -dele{te,te}',
+    'git {push,-f}',
+    'git $X',
+    'cat < /dev/tcp/1.2.3.4/80',
     'git diff --no-index /etc/shadow a',
     'cd /; cat etc/shadow',
-    'pushd "$X"; ls',
-  ])('%s', (command) => {
-    expect(verdict(command, 'auto')).toBe('ask');
-  });
-});
-
-describe('what looks further than it says is asked about', () => {
-  test.each([
-    'git log --show-signature',
-    `git log --format='%G?'`,
-    'git diff -O/etc/passwd',
-    'git grep -f .env x',
-    'rg -z x',
-    'hostname -f',
-    'ps auxe',
-    `jq '$ENV' a`,
-    `jq '$ENV.PATH' a`,
-    `jq '"\\($ENV)"' a`,
-    `jq '[env]' a`,
-    `jq '{a: env}' a`,
-    `jq '.[env:2]' a`,
-    `jq '. # x' a`,
-    `jq 'def f: env; f' a`,
-    `jq 'input_filename' a`,
-    'git log -L1,2:.env',
-    'git log -L :x:.env',
-    'tar -tf host:x',
-    'fd x /etc',
-    'fd --base-directory / x',
-  ])('%s', (command) => {
-    expect(verdict(command, 'ask')).toMatch(/ask|deny/);
-  });
-
-  test.each([
-    `jq '.env' a.json`,
-    `jq '.scripts | keys[]' package.json`,
-    `jq 'map(select(.x == "env")) | length' a.json`,
-    `jq '[.[] | {n: .a, v: .b?}] | sort_by(.n)' a.json`,
-    `git log --pretty=format:'%h %s'`,
-    'ps aux',
-    'hostname',
-  ])('%s does not', (command) => {
-    expect(verdict(command, 'ask')).toBe('allow');
-  });
-});
-
-test('an ordinary removal is none of that', () => {
-  for (const command of [
     'rm -rf dist',
-    'git push origin main',
     'find . -name "*.pyc" -delete',
-    'git branch -d old',
-    'rm -f .git/index.lock',
-    'npm run publish-docs',
-    'docker volume ls',
-    `python3 -c "print('a b')"`,
-  ])
-    expect([command, verdict(command, 'auto')]).toEqual([command, 'allow']);
+    'git branch -D old',
+    `python3 -c "import shutil; shutil.rmtree('src')"`,
+  ])('%s', (command) => {
+    for (const mode of ['plan', 'ask', 'auto'] as const) expect(verdict(command, mode)).toBe('allow');
+  });
 });
 
 describe('what only looks like a file that is overwritten', () => {

@@ -6,7 +6,7 @@ import { judgeCommand } from './judge-command.ts';
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
 const verdict = (command: string) => judgeCommand(command, where).verdict;
 
-describe('commands that only read run unasked', () => {
+describe('an ordinary command is allowed: its changes are judged when it has ended', () => {
   test.each([
     'ls -la',
     'ls nope 2>/dev/null',
@@ -36,81 +36,75 @@ describe('commands that only read run unasked', () => {
     'LC_ALL=C sort file',
     'diff -u a b',
     '/usr/bin/ls',
+    'touch x',
+    'rm -rf node_modules',
+    'rm -rf "$DIR"',
+    'X=build; rm -rf $X',
+    'npm test',
+    'git commit -m x',
+    'git reset --hard',
+    "sed -i 's/a/b/' file",
+    'tar -xf a.tgz',
+    'cp -r a/ b/',
+    'ls | xargs rm',
+    'ln -s ../shared src/shared',
+    'cat ../other/file',
+    'cat /etc/shadow',
+    'cat .e*',
+    'cat "$FILE"',
+    'python3 -c "print(1)"',
+    './gen.sh',
+    '',
   ])('%s', (command) => {
-    const judged = judgeCommand(command, where);
-    expect(judged).toMatchObject({ verdict: 'allow', readOnly: true });
+    expect(judgeCommand(command, where)).toMatchObject({ verdict: 'allow' });
   });
 });
 
-describe('commands that may change something are asked about', () => {
+test('a file that the shell itself writes is noticed', () => {
+  for (const command of ['ls > out', 'ls >> out', 'ls &> out', '{ ls; } > out', 'ls 3<> out', 'echo x > /tmp/a'])
+    expect([command, judgeCommand(command, where)]).toMatchObject([command, { verdict: 'allow', redirects: true }]);
+  for (const command of ['ls', 'ls 2>&1', 'ls > /dev/null 2>&1', 'cat < in'])
+    expect([command, judgeCommand(command, where)]).toMatchObject([command, { verdict: 'allow', redirects: false }]);
+});
+
+describe('a command whose meaning is known only at run time is a question', () => {
   test.each([
-    'touch x',
-    'rm -rf node_modules',
-    'npm test',
-    'git commit -m x',
-    'git -c core.pager=x log',
-    'git push --force origin main',
-    'git branch new',
-    'git log --output=x',
-    'find . -delete',
-    'find . -exec touch {} \\;',
-    'find . -fprintf x y',
-    "sed -i 's/a/b/' file",
-    "sed 's/a/b/w out' file",
-    "sed '1e touch x' file",
-    'awk \'BEGIN{system("x")}\'',
-    'awk \'{ print > "out" }\'',
-    'awk \'BEGIN { print "a;b" > "out" }\'',
-    'sort -o out file',
-    'sort --compress-prog=x file',
-    'rg --pre ./x y',
-    'tar -xf a.tgz',
-    'ls > out',
-    'cat < ../other/file',
-    'cat ../other/file',
-    'cat /etc/shadow',
-    'echo $(touch x)',
-    'echo `touch x`',
-    'cat <(touch x)',
     'x=touch; $x y',
     '$(printf touch) x',
-    'ls & touch x',
-    'ls\ntouch x',
-    'ls # comment\ntouch x',
     'PATH=.:$PATH ls',
     'LD_PRELOAD=./x.so ls',
     'export PATH=.',
-    './ls',
-    '/proc/self/root/usr/bin/touch x',
-    'sudo ls',
-    'env -S "touch x"',
-    'xargs touch',
     'ls(){ touch x; }; ls',
     'alias ls=x',
-    '. ./x.sh',
     'eval "$x"',
     'bash script.sh',
     'cat <<EOF | sh\nls\nEOF',
-    'python3 -c "print(1)"',
     'echo "unclosed',
     'ls\u200b',
     'echo a\r',
     `echo ${'a'.repeat(100_000)}`,
-    'cat "$FILE"',
-    'cat .e*',
-    'cat .docker/conf*',
-    'cat */conf*',
-    'git show HEAD:.env',
-    'git diff --relative .env',
-    'git diff -U .env',
-    'git log --unified .env',
-    'test -v "a[$(touch x)]"',
-    'date -s tomorrow',
-    'uniq in out',
-    'trap "touch x" EXIT',
-    '',
+    '/usr/bin/time -o x ls',
+    'command time --output=x ls',
+    'mapfile -C x A',
+    'enable -f ./x y',
+    'hash -p ./x ls',
+    'complete -C x y',
+    'tou?h x',
+    '$"touch" x',
+    "PS4='$(touch x)' bash -xc ls",
+    "echo 'ls' | sh",
+    'bash evil.sh -c ls',
+    'bash -- evil.sh -c ls',
+    'env PATH=. ls',
+    'env LD_PRELOAD=./e.so ls',
+    "env -S 'PATH=. ls'",
+    'for PATH in .; do ls; done',
+    "cat c | xargs -I X sh -c 'echo X'",
+    'xargs -I true env true',
+    `sh -c "echo \\$'\\\\'; echo RAN #'"`,
+    "zsh -c 'ls'",
   ])('%s', (command) => {
-    expect(verdict(command)).toBe('ask');
+    expect(judgeCommand(command, where)).toMatchObject({ verdict: 'ask', rule: 'not understood' });
   });
 });
 
@@ -169,36 +163,40 @@ test('sensitive files are refused from inside commands, and their names are not'
     'cp .env x',
     'cat < .env',
     'sort id_rsa',
+    'grep -f .env x',
+    'sed -e p .env',
+    'git add .env',
+    'python3 load.py .env',
   ]) {
     expect(judgeCommand(command, where)).toMatchObject({ verdict: 'deny', rule: 'sensitive file' });
   }
-  for (const command of ['ls -la .env', 'cat .env.example', 'echo .env', 'git status .env.example'])
-    expect(verdict(command)).toBe('allow');
-});
-
-test('a pattern may match a file named like an option, or more files than one', () => {
   for (const command of [
-    'sort *',
-    'rg x *',
-    'find * -name a',
-    'find . -name *.ts',
-    'git diff *',
-    'uniq a*',
-    'xxd [ab]',
-  ])
-    expect([command, verdict(command)]).toEqual([command, 'ask']);
-  for (const command of [
-    'cat *',
-    'ls *',
-    'wc -l *.txt',
-    'grep x *',
-    'sort ./*',
-    'sort a*',
-    'cat conf*',
-    'sort -- *',
-    "find . -name '*.ts'",
+    'ls -la .env',
+    'cat .env.example',
+    'echo .env',
+    'git status .env',
+    'git check-ignore .env',
+    'test -f .env && echo yes',
+    "grep -n '.env' .gitignore",
+    'find . -name .env',
   ])
     expect([command, verdict(command)]).toEqual([command, 'allow']);
+});
+
+test('what git prints of a sensitive file is asked about, since the history is not masked', () => {
+  for (const command of [
+    'git show HEAD:.env',
+    'git show :0:credentials.json',
+    "git log -p -- 'cred*.json'",
+    'git diff --relative .env',
+    'git diff -U .env',
+    'git log --unified .env',
+    'git -C . blame .env',
+  ])
+    expect([command, judgeCommand(command, where)]).toMatchObject([
+      command,
+      { verdict: 'ask', rule: 'sensitive file' },
+    ]);
 });
 
 const expanded = (inner: string) => `\${${inner}}`;
@@ -211,54 +209,6 @@ test('wherever a shell computes, the text of a variable may run: only numbers ar
   for (const form of ['$((1 + 2))', ...['a:0:3', 'a: -1', 'a[0]', 'a[@]', '#a'].map(expanded)])
     expect([form, verdict(`echo ${form}`)]).toEqual([form, 'allow']);
   for (const form of ['[[ -f a ]]', '[[ $x == y ]]', '[[ 1 -lt 2 ]]']) expect(verdict(`${form} && ls`)).toBe('allow');
-});
-
-test.each([
-  ...[
-    '/usr/bin/time -o x ls',
-    'command time --output=x ls',
-    'hostname other',
-    'find . -fls x',
-    'sort -T . a',
-    'sort -ox a',
-  ],
-  ...[
-    'git grep -Oless x',
-    'git --exec-path=. status',
-    'git -C .. status',
-    'git diff --textconv',
-    'git bundle create x HEAD',
-  ],
-  ...[
-    'rg --hostname-bin=x y',
-    'tar -tf a -I./x',
-    'jq -f x',
-    'awk -f x',
-    'awk \'@include "x"\' a',
-    "sed 's/a/b/e' x",
-    'gawk -l x 1',
-  ],
-  ...[
-    'mapfile -C x A',
-    'enable -f ./x y',
-    'hash -p ./x ls',
-    'complete -C x y',
-    'history -w x',
-    'exec 3>x',
-    'tou?h x',
-    '$"touch" x',
-  ],
-  ...[
-    'ls &> x',
-    'ls >&x',
-    'ls 3<> x',
-    '{ ls; } > x',
-    'for i in 1; do ls; done > x',
-    'cat < <(touch x)',
-    "PS4='$(touch x)' bash -xc ls",
-  ],
-])('%s is asked about', (command) => {
-  expect(verdict(command)).toBe('ask');
 });
 
 test.each([
@@ -285,40 +235,31 @@ test.each([
   expect(verdict(command)).toBe('deny');
 });
 
-test.each([
-  ...[
-    'rm -rf "$DIR"',
-    'X=build; rm -rf $X',
-    'for d in a b; do rm -rf "$d"; done',
-    "echo 'ls' | sh",
-    'cp a b',
-    'cp -r a/ b/',
-  ],
-  ...[
-    'curl -o data.json x && cat data.json | python3 -m json.tool',
-    'tee out.txt',
-    'ln -s ../shared src/shared',
-    'ls | xargs rm',
-  ],
-])('%s is ordinary, and asked about', (command) => {
-  expect(verdict(command)).toBe('ask');
-});
-
 test('a rule lifts a question and never a refusal', () => {
   const rules = (words: readonly (string | null)[]) =>
     words.includes(null) ? undefined : { verdict: 'allow' as const, rule: 'all', reason: 'It is allowed.' };
-  expect(judgeCommand('npm test', where, rules)).toMatchObject({ verdict: 'allow', readOnly: false });
-  expect(judgeCommand('npm test && cat .env', where, rules).verdict).toBe('deny');
-  expect(judgeCommand('npm test $X', where, rules).verdict).toBe('ask');
-  expect(judgeCommand('npm test; $(x)', where, rules).verdict).toBe('ask');
-  expect(judgeCommand('ls', where, rules)).toMatchObject({ verdict: 'allow', readOnly: true });
+  const judged = judgeCommand('npm install', where, rules);
+  expect(judged.parts).toEqual([
+    {
+      text: 'npm install',
+      program: 'npm',
+      verdict: 'allow',
+      rule: 'all',
+      reason: 'It is allowed.',
+      allowedBy: 'user',
+      isOutside: true,
+    },
+  ]);
+  expect(judgeCommand('npm install && cat .env', where, rules).verdict).toBe('deny');
+  expect(judgeCommand('npm install $X', where, rules).verdict).toBe('ask');
+  expect(judgeCommand('npm install; $(x)', where, rules).verdict).toBe('ask');
 });
 
 test('every simple command has its own verdict', () => {
-  const { parts } = judgeCommand('ls && touch a | wc -l; rm -rf /', where);
+  const { parts } = judgeCommand('ls && curl a | wc -l; rm -rf /', where);
   expect(parts.map(({ text, verdict }) => [text, verdict])).toEqual([
     ['ls', 'allow'],
-    ['touch a', 'ask'],
+    ['curl a', 'ask'],
     ['wc -l', 'allow'],
     ['rm -rf /', 'deny'],
   ]);
@@ -326,7 +267,7 @@ test('every simple command has its own verdict', () => {
 
 test('what is joined to a command never makes it weaker', () => {
   const harmless = fc.constantFrom('ls', 'cat a', 'git status', 'echo hi', 'true');
-  const harmful = fc.constantFrom('touch x', 'rm -rf /', 'cat .env', '$(x)', 'python3 a.py');
+  const harmful = fc.constantFrom('npm ci', 'rm -rf /', 'cat .env', '$(x)', 'docker ps');
   const joint = fc.constantFrom(' && ', '; ', ' | ', ' || ', '\n', ' & ');
   fc.assert(
     fc.property(fc.array(harmless, { maxLength: 4 }), harmful, joint, fc.nat(4), (others, one, by, at) => {
@@ -341,40 +282,6 @@ test('what is joined to a command never makes it weaker', () => {
   );
 });
 
-describe('what hides behind a command that only reads is asked about', () => {
-  test.each([
-    'bash evil.sh -c ls',
-    'bash -- evil.sh -c ls',
-    'env PATH=. ls',
-    'env LD_PRELOAD=./e.so ls',
-    "env -S 'PATH=. ls'",
-    'for PATH in .; do ls; done',
-    "X='a -exec ./evil {} ;'; find . -name $X",
-    "X='E --pre=./pre'; rg -e $X .",
-    'rg a$X src',
-    "cat c | xargs -I X sh -c 'echo X'",
-    'xargs -I true env true',
-    `awk 'BEGIN{a=1/2; system("./evil"); b=1/2}'`,
-    `sh -c "echo \\$'\\\\'; echo RAN #'"`,
-    "zsh -c 'ls'",
-    'env -C / cat etc/passwd',
-    'xargs -a /etc/shadow echo',
-    'xxd -ps in out',
-    'git show :0:credentials.json',
-    "git log -p -- 'cred*.json'",
-    `sed 'p;${' '.repeat(2000)}?' f`,
-  ])('%s', (command) => {
-    expect(verdict(command)).not.toBe('allow');
-  });
-
-  test.each(['rm --recurs -f /usr', 'F=-rf; rm $F /usr', '/usr/bin/../bin/rm -rf /usr'])('%s is refused', (command) => {
-    expect(verdict(command)).toBe('deny');
-  });
-
-  test.each(['env LANG=C ls', "bash -c 'ls'", 'find . -name "$X"', "awk '/a/ {print $1}' f", 'git show HEAD'])(
-    '%s is not',
-    (command) => {
-      expect(verdict(command)).toBe('allow');
-    },
-  );
+test.each(['rm --recurs -f /usr', 'F=-rf; rm $F /usr', '/usr/bin/../bin/rm -rf /usr'])('%s is refused', (command) => {
+  expect(verdict(command)).toBe('deny');
 });

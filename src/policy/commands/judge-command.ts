@@ -10,18 +10,19 @@ import { WorkingFolders } from '../../shell/working-folders.ts';
 import { type GuessedCommand, guessScript, type WrappedCommand } from '../../shell/wrapped-command.ts';
 import { innerCommands } from '../../shell/wrappers.ts';
 import {
+  AMBIGUOUS,
+  ASSIGNMENT,
   ask,
   type CommandJudgement,
   type CommandPart,
   notUnderstood,
-  READ_ONLY,
   type RuleAnswer,
   type RuleLookup,
-  type Ruling,
   refuse,
+  STAGED,
 } from './command-judgement.ts';
-import { judgeProgram } from './judge-program.ts';
-import { isReopened, judgeRedirection, movesDescriptors } from './judge-redirection.ts';
+import { judgeProgram, type ProgramJudgement } from './judge-program.ts';
+import { judgeRedirection, writesFile } from './judge-redirection.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import { catastrophe, catastrophicScript } from './refusals/catastrophes.ts';
 import { weighGuess } from './weigh-guess.ts';
@@ -36,8 +37,9 @@ const MAX_LOOKUPS = 100_000;
 const MAX_CHARACTERS = 250_000;
 
 /**
- * Judges every simple command of a shell script, in every construct and behind every wrapper. The script is allowed only
- * if all of them are: deny beats ask beats allow. A part that cannot be known before it runs needs approval.
+ * Judges every simple command of a shell script by its words, in every construct and behind every wrapper: refusals, rules,
+ * secrets that it names and effects outside the workspace. The script is allowed only if all of them are: deny beats ask beats
+ * allow. A part that cannot be known before it runs is a question; the caller knows whether it matters.
  */
 export function judgeCommand(
   source: string,
@@ -45,23 +47,20 @@ export function judgeCommand(
   rules: RuleLookup = () => undefined,
 ): CommandJudgement {
   const parts: CommandPart[] = [];
-  let readOnly = true;
+  let redirects = false;
   let guesses = 0;
-  /** Whether a file descriptor may lead to any file by now. */
-  let isMoved = false;
   let [lookups, read, optionCharacters] = [0, 0, 0];
   /** Whether a plain POSIX shell reads the script. */
   let posix = false;
   const folders = new WorkingFolders(where);
   const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
-  if (parts.length === 0) add(source, null, ask('empty', 'There is no command in it.'));
+  if (parts.length === 0) add(source, null, { verdict: 'allow', rule: STAGED, reason: 'There is no command in it.' });
   const { verdict, reason, rule } = worstOf(parts);
-  return { verdict, reason, rule, parts, readOnly: readOnly && verdict === 'allow' };
+  return { verdict, reason, rule, parts, redirects };
 
-  function add(text: string, program: string | null, { verdict, reason, rule }: Ruling): void {
-    if (verdict !== 'allow') readOnly = false;
-    parts.push({ text, program, verdict, reason, rule });
+  function add(text: string, program: string | null, ruling: PartRuling): void {
+    parts.push({ text, program, ...ruling });
   }
 
   function judgeScript(text: string, depth: number): void {
@@ -71,7 +70,6 @@ export function judgeCommand(
       return;
     }
     const script = parseScript(text);
-    isMoved ||= movesDescriptors(text);
     if (posix && differsInPosix(text))
       add(text, null, notUnderstood('It cannot be judged: sh parses it differently from bash.'));
     const whole = catastrophicScript(script, where);
@@ -103,8 +101,7 @@ export function judgeCommand(
 
   function judgeSimple({ text, words, redirections, assignments }: SimpleCommand, depth: number): void {
     for (const redirection of redirections) {
-      if (isReopened(redirection, isMoved))
-        add(text, null, ask('redirection', `It writes ${redirection.target.text}.`));
+      redirects ||= writesFile(redirection);
       for (const ruling of judgeRedirection(redirection, foldersFor(text, 1), where)) add(text, null, ruling);
     }
     for (const assignment of assignments) {
@@ -115,7 +112,7 @@ export function judgeCommand(
     }
     if (words.length > 0) judgeWords(text, words, depth);
     else if (redirections.length === 0 && assignments.length > 0)
-      add(text, null, { verdict: 'allow', rule: READ_ONLY, reason: 'It sets a variable.' });
+      add(text, null, { verdict: 'allow', rule: ASSIGNMENT, reason: 'It sets a variable.' });
   }
 
   function judgeWords(text: string, words: readonly ShellWord[], depth: number): void {
@@ -139,10 +136,18 @@ export function judgeCommand(
     if (ruled?.verdict === 'deny') add(text, name, ruled);
     if (danger !== undefined || ruled?.verdict === 'deny') return;
     const inner = innerCommands(name, args);
+    const before = parts.length;
     for (const one of inner) judgeInner(text, one, depth);
+    if (ruled?.verdict === 'allow') liftGuesses(before);
     if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, { name, args, here, ruled });
     else if (ruled?.verdict === 'ask') add(text, name, ruled);
     if (name === 'cd' || name === 'pushd') follow(text, operandsAmong(args)[0]);
+  }
+
+  /** A rule for a launcher answers for what it may start, but for what nothing takes back. */
+  function liftGuesses(from: number): void {
+    const lifted = (part: CommandPart) => part.isGuess && part.isOutside && part.loses === undefined;
+    parts.push(...parts.splice(from).filter((part) => !lifted(part)));
   }
 
   function judgeInner(text: string, inner: WrappedCommand, depth: number): void {
@@ -170,13 +175,10 @@ export function judgeCommand(
   /** Judges one of several readings of a command: only its refusals and unusual questions count. */
   function judgeReading(text: string, inner: GuessedCommand, depth: number): void {
     const before = parts.length;
-    const onlyRead = readOnly;
     const here = folders.all;
     judgeKnown(text, inner, depth);
     if (inner.guess === 'elsewhere') folders.returnTo(here);
-    const held = weighGuess(parts.splice(before), inner.guess);
-    parts.push(...held);
-    readOnly = onlyRead && held.length === 0;
+    parts.push(...weighGuess(parts.splice(before), inner.guess));
   }
 
   function judgeKnown(text: string, inner: WrappedCommand, depth: number): void {
@@ -195,11 +197,7 @@ export function judgeCommand(
   }
 
   function judgeIn(folder: ShellWord | undefined, text: string, words: readonly ShellWord[], depth: number): void {
-    if (folder !== undefined) {
-      const known = judgeProgram({ name: 'cd', args: [folder] }, foldersFor(text, 1), where);
-      if (known.verdict !== 'allow') add(text, null, known);
-      follow(text, folder);
-    }
+    if (folder !== undefined) follow(text, folder);
     judgeWords(words.map((word) => word.text).join(' '), words, depth);
   }
 
@@ -209,10 +207,10 @@ export function judgeCommand(
    */
   function judgeAlone(text: string, { name, args, here, ruled }: LoneCommand): void {
     const known = judgeProgram({ name, args }, here, where);
-    if (known.rule !== READ_ONLY) readOnly = false;
     const isMeant = known.loses === undefined || ruled?.verdict !== 'allow' || ruled.names?.(known.loses) === true;
-    const counts = ruled?.ordinary !== true || known.rule === READ_ONLY || isOrdinaryUse(name, args);
-    add(text, name, known.verdict === 'deny' || !counts || !isMeant ? known : (ruled ?? known));
+    const counts = ruled?.ordinary !== true || isOrdinaryUse(name, args);
+    const isOwn = ruled === undefined || known.verdict === 'deny' || !counts || !isMeant;
+    add(text, name, isOwn ? known : byRule(ruled, known));
   }
 
   /** The folders from which these words are resolved. Where they are too many, the highest ones, from which most can be lost. */
@@ -236,6 +234,9 @@ function isGuess(inner: WrappedCommand): inner is GuessedCommand {
   return inner.kind !== 'unseen' && inner.guess !== undefined;
 }
 
+/** A ruling with what else is known of the part. */
+type PartRuling = Omit<CommandPart, 'text' | 'program'>;
+
 /** A command by itself, without the commands that it runs. */
 interface LoneCommand {
   readonly name: string;
@@ -244,9 +245,6 @@ interface LoneCommand {
   readonly here: readonly string[];
   readonly ruled: RuleAnswer | undefined;
 }
-
-/** The rule of questions that also count for one of several readings. */
-const AMBIGUOUS = 'ambiguous';
 
 /** Wrappers that add nothing of their own; the verdict about what they run is the whole verdict. */
 const TRANSPARENT = new Set([
@@ -271,6 +269,12 @@ const TRANSPARENT = new Set([
 /** Whether a rule for this command has no effect, because only the command behind it is judged. */
 export function isTransparent(name: string, args: readonly ShellWord[]): boolean {
   return TRANSPARENT.has(name) && innerCommands(name, args).length > 0;
+}
+
+/** The ruling of a rule about a command, with what is known of the command besides. */
+function byRule({ verdict, rule, reason, ordinary }: RuleAnswer, { isOutside }: ProgramJudgement): PartRuling {
+  if (verdict !== 'allow') return { verdict, rule, reason };
+  return { verdict, rule, reason, allowedBy: ordinary ? 'list' : 'user', ...(isOutside && { isOutside }) };
 }
 
 /** Null for a pattern, since it becomes the files that it matches. */

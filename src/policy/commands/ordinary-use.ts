@@ -1,5 +1,5 @@
 import { type FlagTable, parseFlags } from '../../shell/flags.ts';
-import type { ShellWord } from '../../shell/words.ts';
+import { operandsAmong, type ShellWord } from '../../shell/words.ts';
 
 const OUTPUT_OPTIONS = '-s -d --silent --quiet --verbose --no-color --color --no-progress --json --parseable --long';
 const INSTALL: FlagTable = {
@@ -9,24 +9,42 @@ const INSTALL: FlagTable = {
 };
 const RUN: FlagTable = { alone: `${OUTPUT_OPTIONS} --if-present --ignore-scripts`, takes: '--loglevel -w --workspace' };
 
-/** Ordinary uses of commands that change something. Other options may run anything. */
-const ORDINARY_USES: Readonly<Record<string, Readonly<Record<string, FlagTable>>>> = {
-  npm: {
-    install: INSTALL,
-    ci: INSTALL,
-    test: RUN,
-    run: RUN,
-    ls: { alone: `${OUTPUT_OPTIONS} -a -g --all --global --production`, takes: '--depth --omit --include' },
-  },
+/** Ordinary uses of npm. Other options may run anything. */
+const NPM_USES: Readonly<Record<string, FlagTable>> = {
+  install: INSTALL,
+  ci: INSTALL,
+  test: RUN,
+  run: RUN,
+  ls: { alone: `${OUTPUT_OPTIONS} -a -g --all --global --production`, takes: '--depth --omit --include' },
 };
+
+/** Options with which programs of the default list write a file or run another program. */
+const UNUSUAL: Readonly<Record<string, RegExp>> = {
+  find: /^-(delete|exec|ok|fprint|fls)/,
+  sort: /^(-[a-zA-Z]*[oT]|--(o|compress|temp|files0))/,
+  rg: /^--(pre|hostname-bin)/,
+  git: /^--(output|ext-diff|textconv)/,
+};
+
+const LISTS_BRANCHES = /^(-[avqr]+|--(all|remotes|list|show-current|verbose|color|no-color|column|sort|format)(=.*)?)$/;
 
 /** A package of the registry, not a folder, an archive or a repository. */
 const PACKAGE = /^(@[\w.-]+\/)?[\w][\w.-]*(@[\w.^~<>=*+-]+)?$/;
 
-/** Whether a command that can change files is used in an ordinary way. */
-export function isOrdinaryUse(name: string, [first, ...args]: readonly ShellWord[]): boolean {
-  const uses = Object.hasOwn(ORDINARY_USES, name) ? ORDINARY_USES[name] : undefined;
-  const table = uses !== undefined && Object.hasOwn(uses, first?.value ?? '') ? uses[first?.value ?? ''] : undefined;
+/** Whether a command of the default list is used in the way for which it is listed. */
+export function isOrdinaryUse(name: string, args: readonly ShellWord[]): boolean {
+  if (name === 'npm') return isOrdinaryNpm(args);
+  const unusual = Object.hasOwn(UNUSUAL, name) ? UNUSUAL[name] : undefined;
+  if (args.some(({ seen }) => unusual?.test(seen))) return false;
+  // The second operand of `uniq` is written.
+  if (name === 'uniq') return operandsAmong(args).length < 2;
+  const isBranch = name === 'git' && args[0]?.value === 'branch';
+  return !isBranch || args.slice(1).every(({ seen }) => LISTS_BRANCHES.test(seen));
+}
+
+function isOrdinaryNpm([first, ...args]: readonly ShellWord[]): boolean {
+  const subcommand = first?.value ?? '';
+  const table = Object.hasOwn(NPM_USES, subcommand) ? NPM_USES[subcommand] : undefined;
   if (table === undefined) return false;
   // The words behind it belong to the script.
   const end = table === RUN ? args.findIndex(({ value }) => value === '--') : -1;

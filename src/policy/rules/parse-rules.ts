@@ -29,7 +29,7 @@ export interface RuleSet {
 export interface KnownTools {
   has(name: string): boolean;
   /** By name or alias; undefined for one that is not there now. */
-  tool?(name: string): Pick<Tool, 'name' | 'patterns' | 'access'> | undefined;
+  tool?(name: string): Pick<Tool, 'name' | 'patterns' | 'changesFiles' | 'access' | 'plan'> | undefined;
 }
 
 /** Returns all rules of a set, the strictest first, or the error of the first invalid one. */
@@ -57,16 +57,17 @@ export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?:
   const tool = known?.name ?? name;
   const pattern = given?.trim();
   if (pattern === '') return invalidRule(text, 'its pattern is empty, so it would match nothing');
-  const patterns = known === undefined || known.access !== undefined ? known?.patterns : 'none';
+  const isOpaque = known !== undefined && known.access === undefined && known.plan === undefined;
+  const patterns = isOpaque ? 'none' : known?.patterns;
   const ineffective =
     pattern === undefined || pattern === '*' ? undefined : whyIneffective({ tool, pattern, verdict }, patterns);
   if (ineffective !== undefined) return invalidRule(text, ineffective);
   const ordinary = typeof source !== 'string' && source.ordinary === true;
-  const rule = compile({ text, verdict, tool, patterns, ordinary }, pattern);
+  const rule = compile({ text, verdict, tool, patterns, changes: known?.changesFiles, ordinary }, pattern);
   return rule.ok && typeof source !== 'string' ? checkExamples(rule.value, source) : rule;
 }
 
-type RuleHead = Pick<Rule, 'text' | 'verdict' | 'tool' | 'patterns' | 'ordinary'>;
+type RuleHead = Pick<Rule, 'text' | 'verdict' | 'tool' | 'patterns' | 'changes' | 'ordinary'>;
 
 function compile(about: RuleHead, pattern: string | undefined): Result<Rule> {
   if (pattern === undefined || pattern === '*') {

@@ -1,4 +1,4 @@
-import type { RulePatterns } from '../../kernel/tool/tool.ts';
+import type { FileChangeKind, RulePatterns } from '../../kernel/tool/tool.ts';
 import type { CommandPattern } from './command-pattern.ts';
 
 export type RuleVerdict = 'allow' | 'ask' | 'deny';
@@ -11,6 +11,8 @@ export interface Rule {
   readonly tool: string;
   /** The kind of its pattern. Undefined where the tool does not say: then it may be any kind. */
   readonly patterns: RulePatterns | undefined;
+  /** The changes that its tool makes to files: then its paths also hold for changes that a command made. */
+  readonly changes: FileChangeKind | undefined;
   /** Words of a command line, with wildcards. */
   readonly command: CommandPattern;
   /** It counts only for commands whose options and operands are known to be ordinary. */

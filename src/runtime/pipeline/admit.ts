@@ -1,241 +1,176 @@
 import type { ApprovalRecord } from '../../kernel/call/approval.ts';
 import { frozenCopy } from '../../kernel/plain-copy.ts';
-import type { Subject, Verdict } from '../../kernel/ports.ts';
 import { fail, isPromise, type MaybePromise, type Result } from '../../kernel/result.ts';
-import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import type { InputSchema, Issue } from '../../kernel/tool/input-schema.ts';
-import type { OwnReason, Tool } from '../../kernel/tool/tool.ts';
+import type { Tool } from '../../kernel/tool/tool.ts';
 import { hideInLog } from '../../secrets/hide-in-logs.ts';
+import { pauseParents } from '../order/pause-parents.ts';
+import { findTool } from '../registry/find-tool.ts';
 import { earlierAnswer } from '../resume/resume.ts';
 import type { Runtime } from '../runtime.ts';
 import { askPerson, changedSince, noteChanges, refusedEarlier } from './ask-person.ts';
-import type { CallScope } from './call-scope.ts';
-import { type Ending, ending } from './call-scope.ts';
+import { type CallScope, type Ending, ending } from './call-scope.ts';
+import { judgeCall, type PlannedCall, type ProposedCall, refused } from './judge-call.ts';
 import { digestCall } from './present-call.ts';
-import { resolveSymlinks } from './resolve-symlinks.ts';
 import { runBeforeHooks } from './run-hooks.ts';
 
-/** A call that may run, with exactly this input and this access. */
-export interface AdmittedCall {
-  readonly kind: 'admitted';
-  readonly tool: Tool;
-  readonly input: unknown;
-  readonly access: readonly Access[];
-  /** Why the call would need approval. Set only for a dry run, which is admitted without one. */
-  readonly wouldAsk: string | undefined;
-  /**
-   * The digest that a person approved. It is compared again when the call's turn comes, because it may wait for others.
-   */
-  readonly approvedDigest?: string;
-}
-
 /**
- * validate → hooks → access → policy → approval. Has no effects outside; returns an Ending for a refusal. Returns
+ * validate → hooks → plan → policy → approval. Has no effects outside; returns an Ending for a refusal. Returns
  * synchronously where nothing has to be awaited, as for most calls.
  */
-export function admit(rt: Runtime, call: CallScope, found: Result<Tool>): MaybePromise<AdmittedCall | Ending> {
+export function admit(rt: Runtime, call: CallScope, found: Result<Tool>): MaybePromise<PlannedCall | Ending> {
   if (!found.ok) return unknown(found);
   const tool = found.value;
   logStart(rt, call);
   if (call.request.resume !== undefined) return admitResumed(rt, call, tool);
-  const proposed = propose(rt, call, tool, call.args);
-  if (isPromise(proposed)) return proposed.then((proposal) => admitProposed(rt, call, tool, proposal));
-  return admitProposed(rt, call, tool, proposed);
+  const planned = propose(rt, call, { tool, args: call.args });
+  return isPromise(planned) ? planned.then((late) => admitPlanned(rt, call, late)) : admitPlanned(rt, call, planned);
 }
 
-function admitProposed(
-  rt: Runtime,
-  call: CallScope,
-  tool: Tool,
-  proposal: Proposal | Ending,
-): MaybePromise<AdmittedCall | Ending> {
-  if (proposal.kind === 'ending') return proposal;
-  if (proposal.verdict.verdict === 'deny') return refused(proposal.verdict);
-  return proposal.verdict.verdict === 'allow' ? admitted(tool, proposal) : ask(rt, call, tool, proposal);
+function admitPlanned(rt: Runtime, call: CallScope, planned: PlannedCall | Ending): MaybePromise<PlannedCall | Ending> {
+  if (planned.kind === 'ending') return planned;
+  const { verdict } = planned;
+  if (verdict.verdict === 'allow') return planned;
+  return verdict.verdict === 'deny' ? refused(verdict) : ask(rt, call, planned);
 }
 
-async function admitResumed(rt: Runtime, call: CallScope, tool: Tool): Promise<AdmittedCall | Ending> {
+async function admitResumed(rt: Runtime, call: CallScope, tool: Tool): Promise<PlannedCall | Ending> {
   const earlier = await earlierAnswer(rt, call);
   if (earlier !== undefined && earlier.state !== 'approved') return refusedEarlier(tool, earlier);
   const args = earlier?.edited == null ? call.args : frozenCopy(earlier.edited.args);
-  const proposal = await propose(rt, call, tool, args);
-  if (earlier === undefined || proposal.kind === 'ending') return admitProposed(rt, call, tool, proposal);
-  if (proposal.verdict.verdict === 'deny') return refused(proposal.verdict);
-  return admitEarlier(rt, call, { tool, proposal, earlier });
+  const planned = await propose(rt, call, { tool, args });
+  if (earlier === undefined || planned.kind === 'ending') return admitPlanned(rt, call, planned);
+  return planned.verdict.verdict === 'deny' ? refused(planned.verdict) : admitEarlier(call, planned, earlier);
 }
 
-async function ask(rt: Runtime, call: CallScope, tool: Tool, proposal: Proposal): Promise<AdmittedCall | Ending> {
-  const { access, verdict } = proposal;
-  if (call.context.dryRun) return admitted(tool, proposal, verdict.reason);
-  const answer = await askPerson(rt, call, { tool, input: proposal.input, access, verdict });
+async function ask(rt: Runtime, call: CallScope, planned: PlannedCall): Promise<PlannedCall | Ending> {
+  const { tool, verdict } = planned;
+  if (call.context.dryRun) return { ...planned, wouldAsk: verdict.reason };
+  const answer = await askInside(rt, call, planned);
   if (answer.kind === 'ending') return answer;
-  if (answer.modifiedArgs === undefined) return { ...admitted(tool, proposal), approvedDigest: answer.asked };
+  if (answer.modifiedArgs === undefined) return { ...planned, approvedDigest: answer.asked };
 
-  // Edited arguments are a new proposal, judged from the start. The approval covers a verdict "ask", never "deny".
-  const edited = await propose(rt, call, tool, frozenCopy(answer.modifiedArgs), 'The edited arguments are invalid: ');
+  // Edited arguments are a new proposal, planned and judged from the start. The approval covers a verdict "ask", never "deny".
+  const args = frozenCopy(answer.modifiedArgs);
+  const edited = await propose(rt, call, { tool, args, prefix: 'The edited arguments are invalid: ' });
   if (edited.kind === 'ending') return edited;
   if (edited.verdict.verdict === 'deny') return refused(edited.verdict);
-  const { digest } = await digestCall(rt, call, { tool, access: edited.access });
-  if (answer.digest !== undefined && answer.digest !== digest) return changedSince(tool);
-  return { ...admitted(tool, edited), approvedDigest: digest };
+  const digest = digestCall(call, edited);
+  if (answer.digest !== undefined && answer.digest !== digest) return changedSince(edited);
+  return { ...edited, approvedDigest: digest };
+}
+
+/** Asks, while the calls around this one wait with it. */
+async function askInside(rt: Runtime, call: CallScope, planned: PlannedCall): ReturnType<typeof askPerson> {
+  if (call.request.parent === undefined) return askPerson(rt, call, planned);
+  const resume = pauseParents(rt.locks, call, planned.tool);
+  try {
+    return await askPerson(rt, call, planned);
+  } finally {
+    resume();
+  }
 }
 
 /** Applies an approval given before its process ended. It covers exactly the call that was shown then. */
-async function admitEarlier(
-  rt: Runtime,
-  call: CallScope,
-  { tool, proposal, earlier }: { tool: Tool; proposal: Proposal; earlier: ApprovalRecord },
-): Promise<AdmittedCall | Ending> {
-  const { digest } = await digestCall(rt, call, { tool, access: proposal.access });
-  if (digest !== (earlier.edited?.digest ?? earlier.digest)) return changedSince(tool);
+function admitEarlier(call: CallScope, planned: PlannedCall, earlier: ApprovalRecord): PlannedCall | Ending {
+  const digest = digestCall(call, planned);
+  if (digest !== (earlier.edited?.digest ?? earlier.digest)) return changedSince(planned);
   noteChanges(call, earlier.edited?.changed);
-  return { ...admitted(tool, proposal), approvedDigest: digest };
+  return { ...planned, approvedDigest: digest };
 }
 
 /** Returns whether the decision about a call may be outdated when its turn comes. */
-export function isStale(rt: Runtime, call: CallScope, { approvedDigest: agreed, tool }: AdmittedCall): boolean {
-  if (agreed !== undefined || call.judgedAfter !== rt.locks.changes) return true;
-  return tool.version !== undefined && isRedefined(tool, findAgain(rt, call));
+export function isStale(rt: Runtime, call: CallScope, { approvedDigest, tool }: PlannedCall): boolean {
+  if (approvedDigest !== undefined || call.judgedAfter !== rt.locks.changes) return true;
+  return tool.version !== undefined && isRedefined(tool, findTool(rt, call.request));
+}
+
+/** A call that is planned anew, and whether it may start now or must wait for its turn again. */
+export interface RejudgedCall {
+  readonly kind: 'rejudged';
+  readonly planned: PlannedCall;
+  readonly mayStart: boolean;
 }
 
 /**
- * Judges a call again, because rules, switches, files and the tool itself may have changed. Returns the same object if
- * it may still run. An approved call does not run if its digest changed; a call that needed no approval may need one
- * now, and waits for its turn again afterwards.
+ * Plans and judges a call again, because rules, switches, files and the tool itself may have changed. The new plan runs.
+ * An approved call does not run if its digest changed; a call that needed no approval may need one now, and waits for its
+ * turn again afterwards.
  */
-export async function judgeAgain(rt: Runtime, call: CallScope, admitted: AdmittedCall): Promise<AdmittedCall | Ending> {
-  const { tool, input, approvedDigest: agreed } = admitted;
-  const found = findAgain(rt, call);
-  if (found?.ok === false) return unknown(found);
-  if (isRedefined(tool, found)) return changedSince(tool);
-  const now = await judge(rt, call, tool, input);
+export async function judgeAgain(rt: Runtime, call: CallScope, before: PlannedCall): Promise<RejudgedCall | Ending> {
+  const { tool, input, approvedDigest } = before;
+  const found = findTool(rt, call.request);
+  if (!found.ok) return unknown(found);
+  if (isRedefined(tool, found)) return changedSince({ tool });
+  const now = await judgeCall(rt, call, { tool, input });
   if (now.kind === 'ending') return now;
   if (now.verdict.verdict === 'deny') return refused(now.verdict);
-  if (agreed !== undefined) {
-    const { digest } = await digestCall(rt, call, { tool, access: now.access });
-    return digest === agreed ? admitted : changedSince(tool);
+  if (approvedDigest !== undefined) {
+    if (digestCall(call, now) !== approvedDigest) return changedSince(now);
+    return mayStart({ ...now, approvedDigest });
   }
-  if (now.verdict.verdict === 'allow' || isCertainToFail(admitted.access, now.access)) return admitted;
+  if (now.verdict.verdict === 'allow') return mayStart(now);
+  if (isCertainToFail(before.access, now.subject.access)) return mayStart(before);
   if (call.ticket !== undefined) rt.locks.release(call.ticket);
-  return ask(rt, call, tool, now);
+  const asked = await ask(rt, call, now);
+  return asked.kind === 'ending' ? asked : { kind: 'rejudged', planned: asked, mayStart: false };
 }
 
-/** Returns undefined for a tool that was passed as an object instead of a name. */
-function findAgain(rt: Runtime, { request: { tool } }: CallScope): Result<Tool> | undefined {
-  return typeof tool === 'string' ? rt.find(tool) : undefined;
+function mayStart(planned: PlannedCall): RejudgedCall {
+  return { kind: 'rejudged', planned, mayStart: true };
 }
 
-function isRedefined({ version }: Tool, found: Result<Tool> | undefined): boolean {
-  return found?.ok === true && found.value.version !== version;
+function isRedefined({ version }: Tool, found: Result<Tool>): boolean {
+  return found.ok && found.value.version !== version;
 }
 
 /** Returns true for creating a file that exists by now: the write itself refuses that, so no person has to be asked. */
 function isCertainToFail([before, ...more]: readonly Access[], [now]: readonly Access[]): boolean {
   if (before?.kind !== 'fs.write' || now?.kind !== 'fs.write' || more.length > 0) return false;
-  return before.path === now.path && before.expect === 'absent' && now.expect === undefined;
+  return before.path === now.path && before.expect === 'absent' && now.expect !== 'absent';
 }
 
-/** Valid arguments that passed the hooks, with the verdict of policy. */
-export interface Proposal {
-  readonly kind: 'proposal';
-  readonly input: unknown;
-  readonly access: readonly Access[];
-  readonly verdict: Verdict;
-  /** The subject that policy judged. */
-  readonly subject: Subject;
-}
-
-function admitted(tool: Tool, { input, access, verdict }: Proposal, wouldAsk?: string): AdmittedCall {
-  return { kind: 'admitted', tool, input, access: verdict.access ?? access, wouldAsk };
+interface GivenArguments {
+  readonly tool: Tool;
+  readonly args: unknown;
+  /** Begins the message about arguments that are invalid. */
+  readonly prefix?: string;
 }
 
 export function propose(
   rt: Runtime,
   call: CallScope,
-  tool: Tool,
-  args: unknown,
-  prefix = '',
-): MaybePromise<Proposal | Ending> {
+  { tool, args, prefix }: GivenArguments,
+): MaybePromise<PlannedCall | Ending> {
   const given = validate(tool, call, args);
-  if (given.kind === 'ending') return prefix === '' ? given : ending('failed', prefixed(prefix, given.result));
-  return rt.hooks.length === 0 ? judge(rt, call, tool, given.input) : proposeHooked(rt, call, tool, given.input);
+  if (given.kind === 'ending') return prefix === undefined ? given : ending('failed', prefixed(prefix, given.result));
+  return rt.hooks.length === 0 ? judgeCall(rt, call, given) : proposeHooked(rt, call, given);
 }
 
-async function proposeHooked(rt: Runtime, call: CallScope, tool: Tool, given: unknown): Promise<Proposal | Ending> {
-  let input = given;
+async function proposeHooked(rt: Runtime, call: CallScope, given: ProposedCall): Promise<PlannedCall | Ending> {
+  const { tool } = given;
+  let { input } = given;
   const refused = await runBeforeHooks(rt.hooks, call, (args) => {
     const changed = validate(tool, call, frozenCopy(args));
     if (changed.kind === 'valid') input = changed.input;
     return changed.kind === 'valid' ? undefined : changed;
   });
-  return refused ?? judge(rt, call, tool, input);
+  return refused ?? judgeCall(rt, call, { tool, input });
+}
+
+interface ValidCall extends ProposedCall {
+  readonly kind: 'valid';
 }
 
 /** Sets `call.args`, which people, hooks and the record get from now on, to a frozen copy of the input that runs. */
-function validate(tool: Tool, call: CallScope, args: unknown): { kind: 'valid'; input: unknown } | Ending {
+function validate(tool: Tool, call: CallScope, args: unknown): ValidCall | Ending {
   call.stage = 'definition';
   const checked = (tool.input as InputSchema).check(args);
   if (checked.warnings.length > 0) call.warnings.push(...checked.warnings);
   if (!checked.ok) return invalid(checked.issues);
   call.args = frozenCopy(checked.value);
-  return { kind: 'valid', input: checked.value };
-}
-
-function judge(rt: Runtime, call: CallScope, tool: Tool, input: unknown): MaybePromise<Proposal | Ending> {
-  call.stage = 'definition';
-  call.judgedAfter = rt.locks.changes;
-  const access = tool.access?.(input, call.ctx) ?? UNKNOWN_ACCESS;
-  const own = tool.approval?.(input, call.ctx);
-  if (isPromise(access) || isPromise(own)) return judgeLater(rt, call, tool, input, access, own);
-  return askPolicy(rt, call, tool, input, access, own);
-}
-
-async function judgeLater(
-  rt: Runtime,
-  call: CallScope,
-  tool: Tool,
-  input: unknown,
-  access: MaybePromise<readonly Access[]>,
-  own: MaybePromise<OwnReason | undefined>,
-): Promise<Proposal | Ending> {
-  const [known, reason] = await Promise.all([call.bounded(access), call.bounded(own)]);
-  return askPolicy(rt, call, tool, input, known ?? UNKNOWN_ACCESS, reason);
-}
-
-function askPolicy(
-  rt: Runtime,
-  call: CallScope,
-  tool: Tool,
-  input: unknown,
-  access: readonly Access[],
-  own: OwnReason | undefined,
-): MaybePromise<Proposal | Ending> {
-  call.request.turn?.declare(access);
-  const wantsPlaces = call.request.isReview === true || rt.policy.wantsPlaces?.(tool.name) === true;
-  const places = wantsPlaces ? resolveSymlinks(access, call.ctx.files) : undefined;
-  call.stage = 'policy';
-  const subject: Subject = {
-    tool: tool.name,
-    args: call.args,
-    access,
-    effect: tool.effect,
-    ownReason: typeof own === 'object' ? own.reason : own,
-    asksAlways: typeof own === 'object',
-    ...(places !== undefined && { places }),
-    context: call.context,
-  };
-  const verdict = call.bounded(rt.policy.decide(subject));
-  return isPromise(verdict) ? verdict.then((late) => judged(late, input, subject)) : judged(verdict, input, subject);
-}
-
-function judged(verdict: Verdict, input: unknown, subject: Subject): Proposal {
-  const known = verdict.verdict === 'allow' || verdict.verdict === 'ask';
-  const { access } = subject;
-  return { kind: 'proposal', input, access, verdict: known ? verdict : { ...verdict, verdict: 'deny' }, subject };
-}
-
-function refused({ reason, rule }: Verdict): Ending {
-  return ending('denied', fail('PERMISSION_DENIED', reason, { rule }));
+  return { kind: 'valid', tool, input: checked.value };
 }
 
 const MAX_ISSUES = 20;

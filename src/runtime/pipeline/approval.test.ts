@@ -189,24 +189,30 @@ describe('approval', () => {
     expect(events[2]?.data).toMatchObject({ approved: true, by: 'ana' });
   });
 
-  test('a yes holds for what was seen when it was asked; that is looked at once more, before it runs', async () => {
+  test('a yes holds for the plan that was shown; the call is planned once more, before it runs', async () => {
     let content = 'as shown';
-    let looks = 0;
-    const fingerprinter = async () => {
-      looks++;
-      return { 'old.txt': content };
-    };
-    const edited = answering(async () => {
-      content = 'changed meanwhile';
-      return { approved: true };
+    let plans = 0;
+    const runs: unknown[] = [];
+    const tool = defineTool({
+      name: 'publish',
+      description: 'Publish a text',
+      input: z.object({}),
+      plan: () => ok({ access: [], approval: 'It is public.', bound: { content }, number: ++plans }),
+      run: ({ number }) => ok(runs.push(number)),
     });
-    const { call, written } = subject({ approver: edited.ask, fingerprinter });
-    const result = await call('write', { path: 'old.txt', text: 'new' });
-    expect(result.error).toMatchObject({
+    const { call } = createToolwright({
+      tools: [tool],
+      approver: () => {
+        if (plans > 2) content = 'changed meanwhile';
+        return { approved: true };
+      },
+    });
+    expect((await call('publish')).ok).toBe(true);
+    expect((await call('publish')).error).toMatchObject({
       code: 'APPROVAL_DENIED',
       message: expect.stringContaining('has changed since'),
     });
-    expect([written.get('old.txt'), looks]).toEqual(['old', 2]);
+    expect([plans, runs]).toEqual([4, [2]]);
   });
 
   test('the same arguments in another order have the same digest, others another', async () => {

@@ -19,7 +19,8 @@ import { CallContext } from './call-context.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, ending } from './call-scope.ts';
 import { Interruption, interruptible } from './interruption.ts';
-import { type JudgedCall, presentCall } from './present-call.ts';
+import type { PlannedCall } from './judge-call.ts';
+import { presentCall } from './present-call.ts';
 import { record } from './record.ts';
 
 /** The answer of an approver, rebuilt from known fields, so that an answer of another shape has no effect. */
@@ -38,14 +39,14 @@ interface ApproverAnswer {
 type ApprovedAnswer = ApproverAnswer & { readonly asked: string };
 
 /** Asks the approver and waits. Every answer but a plain approval ends the call before it starts. */
-export async function askPerson(rt: Runtime, call: CallScope, question: JudgedCall): Promise<ApprovedAnswer | Ending> {
+export async function askPerson(rt: Runtime, call: CallScope, question: PlannedCall): Promise<ApprovedAnswer | Ending> {
   const { tool } = question;
   const { reason } = question.verdict;
   if (rt.approver === undefined) {
     const next = 'There is no approver here: give the executor one, or a policy that allows this call.';
     return denied(`${tool.name} needs approval: ${reason} ${next}`);
   }
-  const request = await requestFor(rt, call, question);
+  const request = await requestFor(call, question);
   const { id: approvalId, args, digest, shown } = request;
   const data = { approvalId, tool: tool.name, args, reason, digest, shown, ...(await deadline(rt)) };
   const event = { type: 'approval.requested', callId: call.callId, at: rt.clock.now(), data } as const;
@@ -108,10 +109,11 @@ export function noteChanges(call: CallScope, changed: readonly string[] = []): v
   call.warnings.push(`The person who approved this changed ${changed.join(', ')} before it ran.`);
 }
 
-/** The ending of a call that is no longer the one that was approved or allowed. */
-export function changedSince({ name }: Tool): Ending {
+/** The ending of a call that is no longer the one that was approved or allowed. Files that differ are a conflict: nobody refused it. */
+export function changedSince({ tool, derived }: Pick<PlannedCall, 'tool'> & Partial<PlannedCall>): Ending {
   const next = 'Read it again, then repeat the call.';
-  return denied(`${name} or a file it would touch has changed since approval, so it did not run. ${next}`);
+  const message = `${tool.name} or a file it would touch has changed since approval, so it did not run. ${next}`;
+  return derived?.plan.changes === undefined ? denied(message) : ending('denied', fail('CONFLICT', message));
 }
 
 /** The ending for a refusal or expiry that was recorded before the asking process ended. */
@@ -138,20 +140,28 @@ async function expired(rt: Runtime, call: CallScope, tool: Tool): Promise<Ending
 const QUESTION_CLOSED = 'nobody waits for this answer any more';
 
 /** Uses the frozen copy made at validation: the arguments shown are the arguments that run. */
-async function requestFor(rt: Runtime, call: CallScope, question: JudgedCall): Promise<ApprovalRequest> {
-  const { shown, digest } = await presentCall(rt, call, question);
+async function requestFor(call: CallScope, question: PlannedCall): Promise<ApprovalRequest> {
+  const { shown, digest } = await presentCall(call, question);
+  const outer = outermost(call);
   return {
     id: randomUUID(),
     stepId: call.callId,
+    ...(outer !== call && { outerCall: outer.callId }),
     session: call.session,
     tool: question.tool.name,
     args: call.args as Record<string, unknown>,
     reason: question.verdict.reason,
     summary: shown.summary,
-    access: question.access,
+    access: question.subject.access,
     digest,
     shown,
   };
+}
+
+function outermost(call: CallScope): CallScope {
+  let outer = call;
+  while (outer.request.parent !== undefined) outer = outer.request.parent;
+  return outer;
 }
 
 async function answerOf(rt: Runtime, call: CallScope, request: ApprovalRequest): Promise<ApproverAnswer | 'expired'> {

@@ -1,14 +1,17 @@
 import type { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { BlobStore, Clock } from '../../kernel/ports.ts';
 import type { Access } from '../../kernel/tool/access.ts';
+import type { KeptChanges } from '../../kernel/tool/kept-changes.ts';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
+import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { Commands } from '../../kernel/world/commands.ts';
+import type { Stages } from '../../kernel/world/stage.ts';
 import type { Web } from '../../kernel/world/web.ts';
 import type { Caller, Files, Search, World } from '../../kernel/world/workspace.ts';
 import { StreamHider } from '../../secrets/hide-in-stream.ts';
 import type { SecretHider } from '../../secrets/hide-secrets.ts';
 import type { EventBus } from '../event-bus.ts';
-import { noCommands, noWeb } from '../registry/unconfigured-world.ts';
+import { noCommands, noStages, noWeb } from '../registry/unconfigured-world.ts';
 
 /** The parts of the runtime that the context of a call uses. */
 export interface ContextParts {
@@ -17,6 +20,10 @@ export interface ContextParts {
   readonly hider: SecretHider;
   readonly blobs: BlobStore;
   readonly world: World;
+  /** Decides about the pending changes of a call. */
+  readonly keepChanges: (call: ContextOwner, stageId: string) => Promise<KeptChanges>;
+  /** Repeats a call on the real files, if a person agrees. */
+  readonly runLive: (call: ContextOwner) => Promise<ToolResult | null>;
 }
 
 /** The call behind a context. */
@@ -111,6 +118,11 @@ export class CallContext implements ToolContext {
     opened.commands ??= this.#rt.world.commands?.(opened.caller) ?? noCommands;
     return opened.commands;
   }
+  get stages(): Stages {
+    const opened = this.#world();
+    opened.stages ??= this.#rt.world.stages?.(opened.caller) ?? noStages;
+    return opened.stages;
+  }
   get web(): Web {
     const opened = this.#world();
     opened.web ??= this.#rt.world.web?.(opened.caller) ?? noWeb;
@@ -143,6 +155,14 @@ export class CallContext implements ToolContext {
     });
   }
 
+  keep(stageId: string): Promise<KeptChanges> {
+    return this.#rt.keepChanges(this.#call, stageId);
+  }
+
+  runLive(): Promise<ToolResult | null> {
+    return this.#rt.runLive(this.#call);
+  }
+
   #tell(progress: ProgressNotice): void {
     const { callId, session, toolName } = this.#call;
     const data = { tool: this.#rt.hider.hide(toolName), ...progress };
@@ -156,6 +176,7 @@ interface OpenedWorld {
   files?: Files;
   search?: Search;
   commands?: Commands;
+  stages?: Stages;
   web?: Web;
 }
 

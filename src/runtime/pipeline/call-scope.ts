@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { CallRecord, FinalState } from '../../kernel/call/call.ts';
 import type { ExecutionContext } from '../../kernel/call/execution-context.ts';
-import type { Result } from '../../kernel/result.ts';
-import { isPromise, type MaybePromise } from '../../kernel/result.ts';
+import { type ErrorCode, type Failure, toFailure } from '../../kernel/error.ts';
+import { isPromise, type MaybePromise, type Metadata, type Result } from '../../kernel/result.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { Ticket } from '../order/access-locks.ts';
 import type { StopSwitch } from '../order/live-calls.ts';
 import { CallContext, type ContextParts } from './call-context.ts';
-import { Interruption, interruptible } from './interruption.ts';
+import { BoundedWait, Interruption } from './interruption.ts';
 
 /** The request of a door. */
 export interface CallRequest {
@@ -40,6 +40,8 @@ export interface CallRequest {
    * The arguments come from a record that hides some: only the result of an earlier call with the same key is returned.
    */
   isIncomplete?: boolean;
+  /** A repeated call: its command was refused a write, so it asks for the real files. */
+  isLive?: boolean;
   /** Nothing will run: the request asks what would happen. */
   isReview?: boolean;
   /** The position of this call in its batch. */
@@ -93,6 +95,8 @@ export class CallScope {
   judgedAfter = 0;
   admitted: readonly Access[] | null = null;
   #cancel: AbortSignal | undefined;
+  /** The wait for the code of others that is under way; that for the tool's `run`, once it has started. */
+  #wait: BoundedWait | undefined;
 
   constructor(rt: ContextParts, callId: string, request: CallRequest) {
     this.callId = callId;
@@ -121,7 +125,17 @@ export class CallScope {
     { seconds = this.context.timeout, evicted: givenUp }: WaitBounds = {},
   ): MaybePromise<T> {
     if (!isPromise(work)) return work;
-    return interruptible(work, seconds * 1000, anySignal(this.cancelSignal, givenUp));
+    this.#wait = new BoundedWait(seconds * 1000, anySignal(this.cancelSignal, givenUp));
+    return this.#wait.until(work);
+  }
+
+  /** Stops the clock of its run while a call inside it waits for a person. Each pause needs one `resumeTimer`. */
+  pauseTimer(): void {
+    this.#wait?.pause();
+  }
+
+  resumeTimer(): void {
+    this.#wait?.resume();
   }
 
   throwIfCancelled(): void {
@@ -147,6 +161,19 @@ export interface Ending {
 export function ending(state: FinalState, result: Result<unknown>, text?: string): Ending {
   return { kind: 'ending', state, result, text };
 }
+
+/** The ending for a failure that a tool returned. One that enforces its own timeout or cancellation reports it by code. */
+export function failedByItself({ error, metadata }: { error: Failure; metadata?: Metadata }): Ending {
+  const failure = toFailure(error);
+  const result: Result<never> =
+    metadata === undefined ? { ok: false, error: failure } : { ok: false, error: failure, metadata };
+  return ending(STATE_OF.get(failure.code) ?? 'failed', result);
+}
+
+const STATE_OF = new Map<ErrorCode, FinalState>([
+  ['TIMEOUT', 'timed_out'],
+  ['CANCELLED', 'interrupted'],
+]);
 
 const PROCESS = randomBytes(12).toString('hex');
 const MAX_RESERVED = 10_000;

@@ -5,19 +5,23 @@ export interface DigestContext {
   readonly version?: string | undefined;
   readonly session: string;
   readonly workspace: string;
-  /** Names and fingerprints of the files that the call would touch. */
+  /** The versions that the call expects of the files it would change. */
   readonly seen: Readonly<Record<string, string>>;
+  /** JSON of the plan's own that the approval covers. */
+  readonly bound?: unknown;
 }
 
 /**
  * Returns one hash of a tool, its arguments and their context, independent of key order: the approved call is the one
  * that runs.
  */
-export function digestOf(tool: string, args: unknown, { version, session, workspace, seen }: DigestContext): string {
+export function digestOf(tool: string, args: unknown, context: DigestContext): string {
+  const { version, session, workspace, seen, bound } = context;
   // Without a version the digest is the same as before versions existed: questions survive an upgrade.
   const definition = version === undefined ? [] : [version];
+  const own = bound === undefined ? [] : [{ bound: canonical(bound) }];
   return createHash('sha256')
-    .update(JSON.stringify([tool, canonical(args), session, workspace, canonical(seen), ...definition]))
+    .update(JSON.stringify([tool, canonical(args), session, workspace, canonical(seen), ...definition, ...own]))
     .digest('hex');
 }
 

@@ -1,9 +1,10 @@
 import type { CallRecord } from '../../kernel/call/call.ts';
 import { messageOf } from '../../kernel/error.ts';
 import { frozenCopy } from '../../kernel/plain-copy.ts';
-import { fail, isPromise, type MaybePromise, ok, type Result } from '../../kernel/result.ts';
+import { fail, isPromise, type MaybePromise, type Result } from '../../kernel/result.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
+import { findTool } from '../registry/find-tool.ts';
 import { answerOfEarlier, digestOfRequest } from '../resume/repeated-call.ts';
 import { takeOver } from '../resume/resume.ts';
 import type { Runtime } from '../runtime.ts';
@@ -18,7 +19,7 @@ import { settle } from './settle.ts';
 
 /**
  * The only way a tool runs; every door leads here.
- *   find → record the request → admit (validate, hooks, policy, approval) → run (locks, tool, render) → settle
+ *   find → record the request → admit (validate, hooks, plan, policy, approval) → run (locks, tool, render) → settle
  * Every path ends in `settle`, so every call leaves one record and one final event. Never rejects.
  */
 export async function executeCall(rt: Runtime, request: CallRequest): Promise<ToolResult> {
@@ -50,8 +51,7 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
 
 /** Runs first, so that the record carries the canonical name for any alias. */
 function find(rt: Runtime, call: CallScope): Result<Tool> {
-  const { tool } = call.request;
-  const found = typeof tool === 'string' ? rt.find(tool) : ok(tool);
+  const found = findTool(rt, call.request);
   if (found.ok) call.toolName = found.value.name;
   return found;
 }

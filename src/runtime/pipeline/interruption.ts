@@ -20,38 +20,49 @@ export class Interruption {
  * first. A later result or rejection of the work is ignored.
  */
 export function interruptible<T>(work: Promise<T>, limitMs: number | undefined, cancelled?: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const wait = new BoundedWait(reject, limitMs, cancelled);
-    // `then` of a foreign promise may throw; that of a native one does not.
-    Promise.resolve(work).then(
-      (value) => {
-        wait.end();
-        resolve(value);
-      },
-      (error) => {
-        wait.end();
-        reject(error);
-      },
-    );
-  });
+  return new BoundedWait(limitMs, cancelled).until(work);
 }
 
 /** A longer timer would fire at once, so a longer wait takes several. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** One wait and the two ways to end it early. */
-class BoundedWait {
-  readonly #reject: (reason: Interruption) => void;
-  readonly #limitMs: number | undefined;
+/** One wait and the two ways to end it early. Its clock can be stopped while somebody else is waited for. */
+export class BoundedWait {
   readonly #cancelled: AbortSignal | undefined;
-  readonly #cancel: (() => void) | undefined;
+  #reject: ((reason: Interruption) => void) | undefined;
+  #cancel: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** The time that is left, without what passed since the timer started. */
+  #leftMs: number | undefined;
+  #startedAt = 0;
+  #pauses = 0;
 
-  constructor(reject: (reason: Interruption) => void, limitMs?: number, cancelled?: AbortSignal) {
-    this.#reject = reject;
-    this.#limitMs = limitMs;
+  constructor(limitMs: number | undefined, cancelled: AbortSignal | undefined) {
+    this.#leftMs = limitMs;
     this.#cancelled = cancelled;
-    if (limitMs !== undefined) startLater(this);
+  }
+
+  until<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#begin(reject);
+      // `then` of a foreign promise may throw; that of a native one does not.
+      Promise.resolve(work).then(
+        (value) => {
+          this.end();
+          resolve(value);
+        },
+        (error) => {
+          this.end();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  #begin(reject: (reason: Interruption) => void): void {
+    this.#reject = reject;
+    if (this.#leftMs !== undefined) startLater(this);
+    const cancelled = this.#cancelled;
     if (cancelled === undefined) return;
     this.#cancel = () => this.#stop('cancelled');
     // Many calls may share one signal; this is no leak.
@@ -60,21 +71,42 @@ class BoundedWait {
     if (cancelled.aborted) this.#cancel();
   }
 
-  startTimer(leftMs = this.#limitMs ?? 0): void {
-    const next = Math.min(leftMs, MAX_TIMER_MS);
-    const after = () => (leftMs > next ? this.startTimer(leftMs - next) : this.#stop('timeout'));
-    this.#timer = setTimeout(after, next);
+  startTimer(): void {
+    const left = this.#leftMs ?? 0;
+    const next = Math.min(left, MAX_TIMER_MS);
+    this.#startedAt = performance.now();
+    this.#timer = setTimeout(() => {
+      if (left === next) return this.#stop('timeout');
+      this.#leftMs = left - next;
+      this.startTimer();
+    }, next);
+  }
+
+  pause(): void {
+    if (this.#pauses++ > 0 || this.#leftMs === undefined) return;
+    fresh.delete(this);
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#startedAt));
+  }
+
+  resume(): void {
+    if (--this.#pauses > 0 || this.#leftMs === undefined || this.#reject === undefined) return;
+    this.startTimer();
   }
 
   end(): void {
     fresh.delete(this);
     clearTimeout(this.#timer);
     if (this.#cancel !== undefined) this.#cancelled?.removeEventListener('abort', this.#cancel);
+    this.#reject = undefined;
   }
 
   #stop(why: Interruption['why']): void {
+    const reject = this.#reject;
     this.end();
-    this.#reject(new Interruption(why));
+    reject?.(new Interruption(why));
   }
 }
 

@@ -1,66 +1,68 @@
-import type { PresentedCall, PreviewBlock, VerdictPart } from '../../kernel/call/approval.ts';
+import type { ChangeItem, PresentedCall, PreviewBlock, VerdictPart } from '../../kernel/call/approval.ts';
 import { messageOf } from '../../kernel/error.ts';
 import type { Verdict } from '../../kernel/ports.ts';
+import { isPromise } from '../../kernel/result.ts';
 import { visible, visibleCommand, visibleText } from '../../kernel/text/visible.ts';
 import type { Access } from '../../kernel/tool/access.ts';
-import type { Tool } from '../../kernel/tool/tool.ts';
-import type { Runtime } from '../runtime.ts';
 import type { CallScope } from './call-scope.ts';
 import { digestOf } from './digest.ts';
 import { Interruption } from './interruption.ts';
-
-/** A call with valid arguments and the verdict of policy. */
-export interface JudgedCall {
-  readonly tool: Tool;
-  readonly input: unknown;
-  readonly access: readonly Access[];
-  readonly verdict: Verdict;
-}
+import type { PlannedCall } from './judge-call.ts';
+import { splitAtDiff } from './plan-call.ts';
 
 /** Returns the presentation of a call for a person, and the approval digest that binds their answer to it. */
 export async function presentCall(
-  rt: Runtime,
   call: CallScope,
-  judged: JudgedCall,
+  planned: PlannedCall,
 ): Promise<{ shown: PresentedCall; digest: string }> {
-  const { tool, input, access, verdict } = judged;
+  const { tool, input, subject, verdict, derived } = planned;
+  const { access } = subject;
   call.stage = 'definition';
   const summary = tool.summary(input);
   const parts = verdict.parts ?? [{ what: tool.name, ...plain(verdict) }];
-  const preview = blocksOf(access, parts, await previewText(call, judged));
-  const { seen, digest } = await digestCall(rt, call, judged);
-  return { shown: { summary: visible(summary), access, verdicts: parts, preview, seen }, digest };
+  const preview = [...blocksOf(access, parts), ...(await previewOf(call, planned)).map(readable)];
+  const shown = { summary: visible(summary), access, verdicts: parts, preview, seen: derived?.seen ?? {} };
+  return { shown, digest: digestCall(call, planned) };
 }
 
 /**
- * Computes the approval digest from the present files. It is computed again before the call runs: a difference means a
- * change.
+ * Computes the approval digest of a call from its arguments and its plan. It is computed again before the call runs: a
+ * difference means a change.
  */
-export async function digestCall(
-  rt: Runtime,
-  call: CallScope,
-  { tool, access }: Pick<JudgedCall, 'tool' | 'access'>,
-): Promise<{ seen: PresentedCall['seen']; digest: string }> {
-  call.stage = 'policy';
-  const seen = rt.fingerprinter === undefined ? {} : await call.bounded(rt.fingerprinter(access, call.context));
-  const { session } = call;
-  const bound = { version: tool.version, session, workspace: call.context.workingDir, seen };
-  return { seen, digest: digestOf(tool.name, call.args, bound) };
+export function digestCall(call: CallScope, { tool, derived }: PlannedCall): string {
+  const { session, context, args } = call;
+  const { seen = {}, plan } = derived ?? {};
+  const { version } = tool;
+  return digestOf(tool.name, args, { version, session, workspace: context.workingDir, seen, bound: plan?.bound });
 }
 
 /** A failed preview hides nothing, because the arguments are shown as well. */
-async function previewText(call: CallScope, { tool, input }: JudgedCall): Promise<string> {
+async function previewOf(call: CallScope, planned: PlannedCall): Promise<readonly PreviewBlock[]> {
   try {
-    return (await call.bounded(tool.preview?.(input, call.ctx))) ?? '';
+    return await previewBlocks(call, planned);
   } catch (thrown) {
     if (Interruption.is(thrown)) throw thrown;
-    return `No preview: ${messageOf(thrown)}`;
+    return splitAtDiff(`No preview: ${messageOf(thrown)}`);
   }
+}
+
+/** The preview that the tool or its plan gives. */
+export async function previewBlocks(call: CallScope, planned: PlannedCall): Promise<readonly PreviewBlock[]> {
+  const { tool, input, derived } = planned;
+  if (derived !== undefined) return derived.preview();
+  return splitAtDiff((await call.bounded(tool.preview?.(input, call.ctx))) ?? '');
+}
+
+/** Rejects an async method: it would read "[object Promise]", and its rejection would end the process. */
+export function requireString(method: string, text: unknown): string {
+  if (typeof text === 'string') return text;
+  if (isPromise(text)) text.catch(() => {});
+  throw new TypeError(`its ${method} must return a string, and at once`);
 }
 
 const MAX_BLOCK_CHARACTERS = 20_000;
 
-function blocksOf(access: readonly Access[], parts: readonly VerdictPart[], text: string): PreviewBlock[] {
+function blocksOf(access: readonly Access[], parts: readonly VerdictPart[]): PreviewBlock[] {
   const blocks: PreviewBlock[] = [];
   for (const touched of access) {
     if (touched.kind === 'process.run') {
@@ -72,11 +74,25 @@ function blocksOf(access: readonly Access[], parts: readonly VerdictPart[], text
       blocks.push({ kind: 'url', method, url: cut(visibleCommand(url)).text, host: hostOf(url) });
     }
   }
-  const start = text.search(/^@@ /m);
-  const [words, diff] = start === -1 ? [text, ''] : [text.slice(0, start), text.slice(start)];
-  if (words.trim() !== '') blocks.push({ kind: 'text', ...cut(visibleText(words.trimEnd())) });
-  if (diff !== '') blocks.push({ kind: 'diff', ...cut(visibleText(diff)) });
   return blocks;
+}
+
+function readable(block: PreviewBlock): PreviewBlock {
+  if (block.kind === 'changes') return { ...block, items: block.items.map(readableItem) };
+  if (block.kind !== 'text' && block.kind !== 'diff') return block;
+  const { text, truncated } = cut(visibleText(block.text));
+  return { kind: block.kind, text, truncated: truncated || block.truncated };
+}
+
+/** Names and texts come from a command, which may have made them look like something else. */
+function readableItem(item: ChangeItem): ChangeItem {
+  const { diff, leadsTo } = item;
+  return {
+    ...item,
+    path: visible(item.path),
+    ...(diff !== undefined && { diff: visibleText(diff) }),
+    ...(leadsTo !== undefined && { leadsTo: visible(leadsTo) }),
+  };
 }
 
 function cut(text: string): { text: string; truncated: boolean } {

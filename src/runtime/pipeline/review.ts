@@ -4,6 +4,7 @@ import type { Subject, Verdict } from '../../kernel/ports.ts';
 import { ok, type Result } from '../../kernel/result.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import type { Draft } from '../../kernel/tool/view.ts';
+import { findTool } from '../registry/find-tool.ts';
 import type { Runtime } from '../runtime.ts';
 import { propose } from './admit.ts';
 import { CallContext } from './call-context.ts';
@@ -25,18 +26,18 @@ export interface Review {
 
 /** Finds, validates and judges a call as `executeCall` would, and presents it. Records and runs nothing. */
 export async function reviewCall(rt: Runtime, request: CallRequest): Promise<Result<Review>> {
-  const found = typeof request.tool === 'string' ? rt.find(request.tool) : ok(request.tool);
+  const call = new CallScope(rt, nextCallId(), { ...request, isReview: true });
+  const found = findTool(rt, call.request);
   if (!found.ok) return found;
   const tool = found.value;
-  const call = new CallScope(rt, nextCallId(), { ...request, isReview: true });
   call.toolName = tool.name;
   try {
-    const proposal = await propose(rt, call, tool, frozenCopy(request.args));
-    if (proposal.kind === 'ending') return proposal.result as Extract<Result<never>, { ok: false }>;
-    const { input, verdict, subject, access } = proposal;
-    const unusable = verdict.verdict === 'deny' ? undefined : unusablePath(call, access);
+    const planned = await propose(rt, call, { tool, args: frozenCopy(request.args) });
+    if (planned.kind === 'ending') return planned.result as Extract<Result<never>, { ok: false }>;
+    const { verdict, subject } = planned;
+    const unusable = verdict.verdict === 'deny' ? undefined : unusablePath(call, subject.access);
     if (unusable !== undefined) return unusable;
-    const { shown, digest } = await presentCall(rt, call, { tool, input, access, verdict });
+    const { shown, digest } = await presentCall(call, planned);
     return ok({ tool: tool.name, args: call.args as Record<string, unknown>, verdict, subject, shown, digest });
   } finally {
     CallContext.end(call.ctx);
@@ -58,15 +59,14 @@ function unusablePath(call: CallScope, access: readonly Access[]): Result<never>
  * nothing.
  */
 export async function draftCall(rt: Runtime, request: CallRequest): Promise<Draft | undefined> {
-  const found = typeof request.tool === 'string' ? rt.find(request.tool) : undefined;
-  const tool = found?.ok ? found.value : undefined;
-  if (tool?.draft === undefined) return undefined;
-  const call = new CallScope(rt, nextCallId(), request);
+  const call = new CallScope(rt, nextCallId(), { ...request, isReview: true });
+  const found = findTool(rt, call.request);
+  const tool = found.ok ? found.value : undefined;
+  if (tool?.plan === undefined) return undefined;
   call.toolName = tool.name;
   try {
-    const proposal = await propose(rt, call, tool, frozenCopy(request.args));
-    if (proposal.kind === 'ending') return undefined;
-    return await call.bounded(tool.draft(proposal.input, call.ctx));
+    const planned = await propose(rt, call, { tool, args: frozenCopy(request.args) });
+    return planned.kind === 'ending' ? undefined : planned.derived?.draft();
   } catch (thrown) {
     rt.log.warn({ tool: tool.name, thrown: String(thrown) }, 'The draft failed; the arguments are shown instead.');
     return undefined;

@@ -3,7 +3,8 @@ import { ExecutionContext, type ExecutionContextInit } from '../../kernel/call/e
 import { type MaybePromise, ok, type Result } from '../../kernel/result.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { ToolCategory } from '../../kernel/tool/category.ts';
-import { namedTool, type OwnReason, type Tool, type ToolContext, type ToolSource } from '../../kernel/tool/tool.ts';
+import type { OwnReason } from '../../kernel/tool/plan.ts';
+import { namedTool, type Tool, type ToolContext, type ToolSource } from '../../kernel/tool/tool.ts';
 import { parametersInput, type ToolParameter } from '../../kernel/tool/tool-parameter.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import { toAnthropicTool, toOpenAIChatTool } from '../../schema/formats.ts';
@@ -56,7 +57,10 @@ export abstract class BaseTool implements ToolSource {
 
   /** Runs this tool alone, without registry, rules or approver. */
   execute(context: ExecutionContext | ExecutionContextInit, args: ParameterValues = {}): Promise<ToolResult> {
-    this.#runtime ??= createRuntime(() => ok(this.toTool()), { historyLimit: 1 });
+    this.#runtime ??= createRuntime(
+      { find: () => ok(this.toTool()), madeByRuntime: () => undefined },
+      { historyLimit: 1 },
+    );
     return executeCall(this.#runtime, { tool: this.toTool(), args, context: ExecutionContext.from(context) });
   }
 

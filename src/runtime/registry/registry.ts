@@ -82,7 +82,7 @@ export class ToolRegistry {
   getOrRaise(name: string): AnyTool {
     const entry = this.#entry(name);
     if (entry !== undefined) return entry.given;
-    const suggestions = nearest(name, [...this.#entries.keys()]);
+    const suggestions = nearest(name, this.#listedNames());
     const hint = suggestions.length > 0 ? ` Did you mean ${suggestions.join(' or ')}?` : '';
     throw new ToolError(name, `Tool '${name}' not found.${hint}`, { code: 'UNKNOWN_TOOL', details: { suggestions } });
   }
@@ -100,17 +100,17 @@ export class ToolRegistry {
   }
 
   count(): number {
-    return this.#entries.size;
+    return this.#listed().length;
   }
 
   /** All tools in the order of registration, enabled or not. */
   listAll(): AnyTool[] {
-    return [...this.#entries.values()].map(({ given }) => given);
+    return this.#listed().map(({ given }) => given);
   }
 
   /** All tools as they run, with state and source, in the order of registration. */
   describeAll(): { tool: Tool; enabled: boolean; source: string }[] {
-    return [...this.#entries.values()].map(({ tool, enabled, source }) => ({ tool, enabled, source }));
+    return this.#listed().map(({ tool, enabled, source }) => ({ tool, enabled, source }));
   }
 
   list(): AnyTool[] {
@@ -119,11 +119,13 @@ export class ToolRegistry {
 
   /** Sorted. */
   listNames(): string[] {
-    return [...this.#entries.keys()].sort();
+    return this.#listedNames().sort();
   }
 
   listByCategory(category: ToolCategory): AnyTool[] {
-    return [...this.#entries.values()].filter(({ tool }) => tool.category === category).map(({ given }) => given);
+    return this.#listed()
+      .filter(({ tool }) => tool.category === category)
+      .map(({ given }) => given);
   }
 
   clear(): void {
@@ -173,7 +175,7 @@ export class ToolRegistry {
       return findInToolset(view, name, (tool) => this.find(tool)) ?? unknownTool(name, Object.keys(view.tools));
     }
     const entry = this.#entry(name);
-    if (entry === undefined) return unknownTool(name, [...this.#entries.keys(), ...this.#aliases.keys()]);
+    if (entry === undefined) return unknownTool(name, [...this.#listedNames(), ...this.#aliases.keys()]);
     if (entry.enabled) return ok(entry.tool);
     return fail('TOOL_DISABLED', `${name} is switched off. Use another tool, or ask an administrator to switch it on.`);
   }
@@ -186,11 +188,27 @@ export class ToolRegistry {
         name: as,
       }));
     }
-    return [...this.#entries.values()].filter(({ enabled }) => enabled).map(({ tool }) => tool);
+    return this.#listed()
+      .filter(({ enabled }) => enabled)
+      .map(({ tool }) => tool);
+  }
+
+  /** The tool that keeps pending changes, which only the runtime calls. */
+  madeByRuntime(): Tool | undefined {
+    return [...this.#entries.values()].find(({ tool }) => tool.madeBy === 'runtime')?.tool;
   }
 
   toOpenAIFunctions() {
     return this.offered().map(toOpenAIFunction);
+  }
+
+  /** All tools but those that only the runtime uses. */
+  #listed(): RegistryEntry[] {
+    return [...this.#entries.values()].filter(({ tool }) => tool.madeBy === undefined);
+  }
+
+  #listedNames(): string[] {
+    return this.#listed().map(({ tool }) => tool.name);
   }
 
   #entry(name: string): RegistryEntry | undefined {

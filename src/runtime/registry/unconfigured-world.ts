@@ -1,5 +1,6 @@
 import { fail, type Result } from '../../kernel/result.ts';
 import type { Commands } from '../../kernel/world/commands.ts';
+import type { Stages } from '../../kernel/world/stage.ts';
 import type { Web } from '../../kernel/world/web.ts';
 import type { Files, Search, World } from '../../kernel/world/workspace.ts';
 
@@ -43,10 +44,14 @@ export const noCommands: Commands = {
   output: refuseCommand,
   input: refuseCommand,
   stop: refuseCommandLater,
-  scriptFiles: () => ({ named: [], sought: [], unclear: undefined }),
+  stageOf: refuseCommandLater,
   exposedSecret: () => undefined,
-  isFamiliar: () => true,
-  remember: () => {},
+};
+
+/** For a world whose commands stage nothing. */
+export const noStages: Stages = {
+  find: async () => fail('FILE_NOT_FOUND', 'There are no pending changes here.'),
+  list: async () => [],
 };
 
 const refuseWeb = async (): Promise<Result<never>> =>

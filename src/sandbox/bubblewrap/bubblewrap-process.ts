@@ -1,24 +1,26 @@
 import { closeSync, rmSync, writeFileSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import { join } from 'node:path';
+import { errnoOf } from '../../host/errno.ts';
 import { isExecutable, uniqueName } from '../../host/files.ts';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Dialer } from '../../kernel/world/dialer.ts';
 import { LIVE_INPUT, type Limits, type RunEnd, type RunRequest, type RunResult } from '../../kernel/world/sandbox.ts';
 import type { Cgroup } from '../limits/cgroup.ts';
-import { changedFiles } from '../limits/disk-growth.ts';
+import { createDiskGrowth, type FolderSize, sizeOfFolder } from '../limits/disk-growth.ts';
 import { openNetwork, type SandboxNetwork } from '../network/network.ts';
-import { type Exposure, watchExposure } from '../protected-paths/replaced-masks.ts';
 import { resolveProgram } from '../request.ts';
 import { createLiveInput, type LiveInput } from '../run/input-pipe.ts';
 import type { PipePool } from '../run/pipes.ts';
 import { type SupervisedRun, supervise } from '../run/supervise.ts';
+import type { LiveFolders } from '../stage/live-folders.ts';
+import { type OverlayMount, type OverlayProgram, REFUSED, underOverlay } from '../stage/overlay.ts';
 import { explainFailure } from './detect.ts';
 import { DONE, environment, insideScript, outsideScript, withVariables } from './launch-scripts.ts';
 import type { Launcher, LauncherPool } from './launcher.ts';
 import { type NamespaceTree, namespaceTree, readNow, readStatus } from './namespace-tree.ts';
-import { type Expectation, expectMounts, type PlacedMount, whyAstray } from './verify-mounts.ts';
+import { waitForMounts } from './wait-for-mounts.ts';
 
 /** The plan of one process in bubblewrap. */
 export interface ProcessPlan {
@@ -36,17 +38,25 @@ export interface ProcessPlan {
   /** Namespaces and the system, then the mounts of this run, of which the last makes the root read-only. */
   readonly system: readonly string[];
   readonly mounts: readonly string[];
-  /** The mounts on paths of the workspace, where other processes may move files meanwhile. */
-  readonly inWorkspace: readonly PlacedMount[];
   /** The folder that is mounted as /etc, and nowhere else. */
   readonly etc: string;
-  /** Paths of the host that the mounts cover. */
-  readonly hidden: readonly string[];
-  readonly blocked: readonly string[];
+  readonly view: WorkspaceView;
+  readonly live: LiveFolders;
   readonly signals: readonly AbortSignal[];
   readonly dialer: Dialer | undefined;
   /** Receives removals that still go on when the process has ended. */
   onRemoval(removal: Promise<unknown>): void;
+}
+
+/** How the workspace comes into the sandbox, and where writes go. */
+export interface WorkspaceView {
+  readonly overlay: { readonly program: OverlayProgram; readonly mount: OverlayMount } | null;
+  /** The folder that is mounted in place of the workspace; null for an overlay. */
+  readonly source: string | null;
+  /** Where writes go, and what it held at first; null when nothing can be written. */
+  readonly writable: { readonly folder: string; readonly before: FolderSize } | null;
+  /** Called when all is mounted and before the command begins. Throws what the system throws. */
+  onMounted(firstPid: number): void;
 }
 
 export interface ProcessEnd {
@@ -56,8 +66,6 @@ export interface ProcessEnd {
   readonly endedBy: RunEnd | null;
   readonly cpuMs: number | null;
   readonly peakMemoryBytes: number | null;
-  /** Paths that were hidden or blocked, and lost that protection during the run. */
-  readonly exposed: readonly string[];
   readonly network: RunResult['network'];
   /** Connections beyond those in the list. */
   readonly networkDropped: number;
@@ -71,9 +79,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   let launcher: Launcher | null = null;
   let input: LiveInput | null = null;
   let network: SandboxNetwork | null = null;
-  let expected: Expectation;
   try {
-    expected = expectMounts({ ...plan, own: { source: plan.etc, point: '/etc' }, mounts: plan.inWorkspace });
     launcher = plan.launchers.take(plan.request.network === undefined ? 'plain' : 'with-channel');
     input = plan.request.stdin === LIVE_INPUT ? createLiveInput(plan.pipes) : null;
     load(launcher, plan, files, input);
@@ -86,10 +92,10 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   }
   const { started, cgroup, status, said } = launcher;
   try {
-    const exposure = watchExposure(plan);
-    const writable = plan.request.mounts === 'live' ? plan.workspace : null;
-    const tree = namespaceTree({ monitor: started.child, status, cgroup, writable, exposure });
-    const startedAtMs = Date.now();
+    const { writable } = plan.view;
+    const disk = writable === null ? null : createDiskGrowth(writable.folder, writable.before);
+    const { isExposed } = plan.live;
+    const tree = namespaceTree({ monitor: started.child, status, cgroup, disk, isExposed });
     const supervising = supervise(started, {
       limits: plan.limits,
       folder: plan.folder,
@@ -99,17 +105,20 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
       tree: () => tree,
     });
     network?.onBroken(() => tree.kill());
+    plan.live.onExposed(() => tree.kill());
     launcher.go();
-    const astray = await whyAstray(started.child, status, expected);
-    if (astray === undefined) {
+    const failed = await whyNotMounted(launcher, plan);
+    // Nothing of it has begun, so that nothing has to tidy up.
+    const isCancelled = plan.signals.some(({ aborted }) => aborted);
+    if (failed === null && !isCancelled) {
       tree.giveWay();
       launcher.begin();
     } else tree.kill();
     const supervised = await supervising;
-    if (astray !== undefined) return withoutResult(supervised, astray);
+    if (failed !== null) return withoutResult(supervised, failed);
     if (network?.isBroken()) return withoutResult(supervised, BROKEN_WAY);
     const ended = { exitCode: readStatus(status).exitCode, said: readNow(said) };
-    return await outcome({ plan, supervised, used: tree.used(), ended, exposure, network, startedAtMs });
+    return await outcome({ plan, supervised, used: tree.used(), ended, network });
   } finally {
     network?.close();
     input?.end();
@@ -118,6 +127,23 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     removeAll(files);
     if (cgroup !== null) plan.onRemoval(removeSoon(cgroup));
     plan.launchers.refill();
+  }
+}
+
+/** Null when all is mounted, and for a bubblewrap that ended by itself. */
+async function whyNotMounted({ started, status }: Launcher, plan: ProcessPlan): Promise<string | null> {
+  const workspace = { path: plan.workspace, source: plan.view.source };
+  const mounted = await waitForMounts(started.child, status, { etc: plan.etc, workspace });
+  if (mounted === 'ended') return null;
+  if ('failed' in mounted) return mounted.failed;
+  try {
+    plan.view.onMounted(mounted.firstPid);
+    return null;
+  } catch (error) {
+    // Unless it was ended meanwhile: then its own result says why.
+    return errnoOf(error) === 'ENOENT'
+      ? null
+      : `The workspace inside could not be opened: ${messageOf(error)}. ${REPAIR}`;
   }
 }
 
@@ -136,9 +162,13 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: Liv
   ];
   const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
   launcher.load({
-    script: outsideScript(limits, cgroup, words, input?.path ?? stdinFile(plan, files)),
+    script: outsideScript(limits, cgroup, underView(plan, words), input?.path ?? stdinFile(plan, files)),
     options: [...plan.system, ...command.mount, ...plan.mounts, ...variables].join('\0'),
   });
+}
+
+function underView({ view: { overlay }, bwrap }: ProcessPlan, words: readonly string[]): readonly string[] {
+  return overlay === null ? words : underOverlay({ kind: overlay.program, bwrap }, overlay.mount, words);
 }
 
 async function openWay(launcher: Launcher, { request, dialer }: ProcessPlan): Promise<SandboxNetwork | null> {
@@ -161,13 +191,12 @@ async function outcome(given: {
   supervised: SupervisedRun;
   used: ReturnType<NamespaceTree['used']>;
   ended: { readonly exitCode: number | null; readonly said: string };
-  exposure: Exposure;
   network: SandboxNetwork | null;
-  startedAtMs: number;
 }): Promise<Result<ProcessEnd>> {
   const { plan, supervised, used, network } = given;
   const { exitCode, said } = given.ended;
-  const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : used.passed);
+  const exposed = plan.live.isExposed() ? 'exposed' : null;
+  const endedBy = supervised.endedBy ?? exposed ?? (exitCode === 0 ? null : used.passed);
   if (exitCode === null && endedBy === null) return whyNotStarted(supervised);
   const coded = signalOf(exitCode);
   const signal = isSignal(coded, said) ? coded : null;
@@ -175,10 +204,9 @@ async function outcome(given: {
     supervised,
     exitCode: signal === null ? exitCode : null,
     signal,
-    endedBy: endedBy ?? (await endOfSignal(coded, plan, used.cpuMs, given.startedAtMs)),
+    endedBy: endedBy ?? (await endOfSignal(coded, plan, used.cpuMs)),
     cpuMs: used.cpuMs,
     peakMemoryBytes: used.peakMemoryBytes,
-    exposed: given.exposure.lifted('now'),
     network: network?.uses() ?? [],
     networkDropped: network?.dropped() ?? 0,
   });
@@ -195,6 +223,8 @@ function withoutResult({ output }: SupervisedRun, why: string): Result<never> {
 function whyNotStarted({ startError, signal, output }: SupervisedRun): Result<never> {
   const text = startError?.message ?? Buffer.from(output.stderr.head).toString('utf8');
   output.log.dispose();
+  if (text.includes(REFUSED)) return fail('SANDBOX_UNAVAILABLE', text.trim().slice(0, 400), { refused: 'overlay' });
+  if (/Can't chdir to/.test(text)) return fail('INVALID_PATH', `The folder to start in is not there: ${text.trim()}.`);
   if (signal === null) return explainFailure(text);
   // The command may have begun, so this must not look like an error to retry.
   return fail(
@@ -247,12 +277,11 @@ function signalOf(exitCode: number | null): string | null {
 /** A command may exit with the code of a signal that it never got, so there must be a sign of the limit as well. */
 async function endOfSignal(
   signal: string | null,
-  { request, workspace, limits }: ProcessPlan,
+  { view, limits }: ProcessPlan,
   cpuMs: number | null,
-  startedAtMs: number,
 ): Promise<RunEnd | null> {
   if (signal === 'SIGXCPU') return cpuMs !== null && cpuMs >= limits.cpuMs ? 'cpu' : null;
-  if (signal !== 'SIGXFSZ' || request.mounts !== 'live') return null;
-  const { largest } = await changedFiles(workspace, startedAtMs);
+  if (signal !== 'SIGXFSZ' || view.writable === null) return null;
+  const { largest } = await sizeOfFolder(view.writable.folder);
   return largest >= limits.fileBytes ? 'write' : null;
 }

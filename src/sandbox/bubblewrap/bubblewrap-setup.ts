@@ -7,6 +7,7 @@ import { type CgroupHost, findCgroupHost } from '../limits/cgroup.ts';
 import { endOrphans } from '../orphans.ts';
 import { createPipePool, type PipePool } from '../run/pipes.ts';
 import { findToolchains, type Toolchains } from '../toolchains.ts';
+import type { ChosenStages } from './choose-stages.ts';
 import { findBubblewrap, noFilter, notInstalled, wrongPlatform } from './detect.ts';
 import { createLauncherPool, entersNamespace, type LauncherPool } from './launcher.ts';
 import { systemArguments } from './mounts.ts';
@@ -22,6 +23,8 @@ export interface BubblewrapOptions extends IsolationOptions {
   readonly processor?: string;
   /** `never` is for machines where control groups misbehave, and for tests. */
   readonly cgroups?: 'when-possible' | 'never';
+  /** Left out: overlays where they can be mounted, else copies. */
+  readonly stages?: 'overlay' | 'copy';
 }
 
 /** Everything that is set up once and used by every run. */
@@ -33,15 +36,19 @@ export interface PreparedSandbox {
   readonly toolchains: Toolchains;
   readonly readOnlyFolders: readonly string[];
   readonly systemArguments: readonly string[];
+  readonly stages: ChosenStages;
   readonly status: SandboxStatus;
 }
+
+/** A sandbox before it was tried. */
+export type UntriedSandbox = Omit<PreparedSandbox, 'stages' | 'status'>;
 
 const WARM = 2;
 
 /** All of it is taken away again when `tryOut` fails. */
 export async function setUp(
   options: BubblewrapOptions,
-  tryOut: (prepared: PreparedSandbox) => Promise<Result<unknown>>,
+  tryOut: (untried: UntriedSandbox) => Promise<Result<ChosenStages>>,
 ): Promise<Result<PreparedSandbox>> {
   if (process.platform !== 'linux') return wrongPlatform(process.platform);
   const bwrap = findBubblewrap(options.programPlaces);
@@ -60,7 +67,7 @@ export async function setUp(
   const inherited = inheritedDescriptors();
   const cgroupNamespace = cgroups !== null && entersNamespace() ? 'outside' : 'inside';
   const settings = { folder: folder.path, pipes, cgroups, seccomp: folder.seccomp, inherited };
-  const prepared: PreparedSandbox = {
+  const untried: UntriedSandbox = {
     bwrap,
     folder,
     pipes,
@@ -68,15 +75,22 @@ export async function setUp(
     readOnlyFolders: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],
     launchers: createLauncherPool(settings, options.warm ?? WARM),
     systemArguments: systemArguments({ folder, ...user, cgroupNamespace }),
-    status: { kind: 'bubblewrap', isolated: true, details: details(cgroups, toolchains) },
   };
-  const tried = await tryOut(prepared);
-  if (tried.ok) return ok(prepared);
-  await tidy(prepared);
-  return tried;
+  const tried = await tryOut(untried);
+  if (!tried.ok) {
+    await tidy(untried);
+    return tried;
+  }
+  const { kind, folder: stagesFolder, program } = tried.value;
+  const status: SandboxStatus = {
+    ...{ kind: 'bubblewrap', isolated: true },
+    details: { ...details(cgroups, toolchains), stages: program === null ? 'copies' : `overlays by ${program}` },
+    stages: { kind, folder: stagesFolder },
+  };
+  return ok({ ...untried, stages: tried.value, status });
 }
 
-export async function tidy(prepared: PreparedSandbox): Promise<void> {
+export async function tidy(prepared: UntriedSandbox): Promise<void> {
   await prepared.launchers.close();
   prepared.pipes.close();
   prepared.folder.remove();

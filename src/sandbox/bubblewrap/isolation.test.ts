@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -121,14 +121,14 @@ test('a workspace that is given by a link is there under both paths', async () =
   const link = join(at.root, 'link');
   symlinkSync('ws', link);
   writeFileSync(join(at.workspace, 'by-link.txt'), 'there');
-  for (const mounts of ['read', 'live'] as const) {
+  for (const mounts of ['read', 'staged'] as const) {
     const { stdout } = await at.sh(`cat ${link}/by-link.txt; pwd`, { workspace: link, mounts });
     expect(stdout).toBe(`there${at.workspace}\n`);
   }
 });
 
 describe('what a run may do', () => {
-  test.each(['read', 'live'] as const)('it can write no setting of the kernel, in mode %s', async (mounts) => {
+  test.each(['read', 'staged'] as const)('it can write no setting of the kernel, in mode %s', async (mounts) => {
     const program = `
 import os
 for top, folders, files in os.walk('/proc'):
@@ -211,9 +211,11 @@ print(oct(os.stat('armed').st_mode), os.path.exists('made'), oct(os.stat('unmark
     expect(readdirSync(at.workspace)).toContain('kept.txt');
   });
 
-  test('it writes in mode live', async () => {
-    await at.sh('echo hello > made.txt');
-    expect(readdirSync(at.workspace)).toContain('made.txt');
+  test('it writes to its stage and not to the workspace in mode staged', async () => {
+    const { staged } = await at.sh('echo hello > made.txt');
+    expect(staged?.changes.map(({ path: changed }) => changed)).toEqual(['made.txt']);
+    expect(readFileSync(join(staged?.content ?? '', 'made.txt'), 'utf8')).toBe('hello\n');
+    expect(readdirSync(at.workspace)).not.toContain('made.txt');
   });
 });
 

@@ -7,10 +7,9 @@ import { identify, identifyFirst, type ProcessIdentity } from '../../host/proces
 import { tryKill } from '../../host/try-kill.ts';
 import type { Limits, RunEnd } from '../../kernel/world/sandbox.ts';
 import type { Cgroup } from '../limits/cgroup.ts';
-import { createDiskGrowth } from '../limits/disk-growth.ts';
+import type { DiskGrowth } from '../limits/disk-growth.ts';
 import { createTreeMemory } from '../limits/tree-memory.ts';
 import { createTreeUsageCounter, type TreeUsageCounter } from '../limits/tree-usage.ts';
-import type { Exposure } from '../protected-paths/replaced-masks.ts';
 import type { ProcessTree } from '../run/supervise.ts';
 
 /** Bubblewrap's report about a run, in lines of JSON. */
@@ -68,18 +67,18 @@ export function namespaceTree(given: {
   monitor: ChildProcess;
   status: number;
   cgroup: Cgroup | null;
-  /** The folder of the host that it may write to, if any. */
-  writable: string | null;
-  exposure: Exposure;
+  /** Watches the stage that it writes to, if any. */
+  disk: DiskGrowth | null;
+  /** Whether it sees a hidden file by now. */
+  isExposed(): boolean;
 }): NamespaceTree {
-  const { cgroup } = given;
+  const { cgroup, disk } = given;
   const monitor = identifyChild(given.monitor);
   let known: ProcessIdentity | null = null;
   let [peakMemoryBytes, cpuMs] = [0, 0];
   let [sampled, isCrowd] = [false, false];
   let tally: TreeUsageCounter | null = null;
   const memory = cgroup === null ? createTreeMemory() : null;
-  const disk = given.writable === null ? null : createDiskGrowth(given.writable);
   const quick = cgroup === null && process.getuid?.() === 0 ? createGrowth() : null;
 
   /** Bubblewrap waits for the first process and then ends at once: until then, its pid is not reused. */
@@ -114,7 +113,7 @@ export function namespaceTree(given: {
   return {
     ...(quick !== null && { pauseMs: QUICK_MS }),
     check(limits) {
-      if (given.exposure.lifted().length > 0) return 'exposed';
+      if (given.isExposed()) return 'exposed';
       const root = first();
       if (root === null || quick?.isCalm(limits.processes) || !isOurs(root)) return null;
       const pids = [root.pid, ...descendants(root.pid, limits.processes + 1)];

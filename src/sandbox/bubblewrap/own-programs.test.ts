@@ -26,7 +26,7 @@ test.each([
 });
 
 async function runsIn(at: TrySandbox, given: string): Promise<void> {
-  for (const mounts of ['read', 'live'] as const) {
+  for (const mounts of ['read', 'staged'] as const) {
     const { stdout } = await at.sh(`own-tool; cat ${bin}/.env ${root}/link/.venv/bin/.env`, {
       workspace: given,
       mounts,

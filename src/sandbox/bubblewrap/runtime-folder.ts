@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOwnedFolder, type OwnedFolder } from '../owned-folder.ts';
+import { createMaskLayers, type MaskLayers } from '../stage/mask-layer.ts';
 import { writeEtc } from './etc-files.ts';
 
 /** The few files that a sandbox needs on the host, in a folder that only its user can enter. */
@@ -8,6 +9,7 @@ export interface RuntimeFolder extends OwnedFolder {
   /** Masks without permissions, so that a masked file is forbidden rather than empty. */
   readonly maskFile: string;
   readonly maskFolder: string;
+  readonly masks: MaskLayers;
   readonly seccomp: string | null;
   /** A small /etc for the inside. */
   readonly etc: string;
@@ -26,6 +28,7 @@ export async function createRuntimeFolder(
     path,
     maskFile: write('mask-file', ''),
     maskFolder: join(path, 'mask-folder'),
+    masks: createMaskLayers(path),
     seccomp: given.seccomp === null ? null : write('seccomp', given.seccomp),
     etc: join(path, 'etc'),
     remove,

@@ -10,6 +10,7 @@ export interface Machine {
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
+  readonly fallocate: number;
   /** Calls that give a file its mode, and which argument is the mode. */
   readonly modes: Readonly<Record<string, { readonly number: number; readonly mode: number }>>;
   /** Calls that may make a file, where their flags say so. */
@@ -47,6 +48,7 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
     socket: 41,
     socketpair: 53,
     ioctl: 16,
+    fallocate: 285,
     modes: {
       creat: { number: 85, mode: 1 },
       chmod: { number: 90, mode: 1 },
@@ -119,6 +121,7 @@ export const MACHINES: Readonly<Partial<Record<string, Machine>>> = {
     socket: 198,
     socketpair: 199,
     ioctl: 29,
+    fallocate: 47,
     modes: {
       mknodat: { number: 33, mode: 2 },
       fchmod: { number: 52, mode: 1 },

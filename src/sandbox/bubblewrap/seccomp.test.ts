@@ -65,6 +65,17 @@ describe.each(['x64', 'arm64'])('the seccomp filter for %s', (processor) => {
     }
   });
 
+  test('room is written, never reserved, and can be given back', () => {
+    const [keepSize, punchHole, zeroRange] = [1, 2, 0x10];
+    for (const mode of [0, keepSize, zeroRange, zeroRange | keepSize, 0x40]) {
+      expect(judge(processor, { number: machine.fallocate, args: [3, mode] })).toBe('errno 95');
+    }
+    expect(judge(processor, { number: machine.fallocate, args: [3, punchHole | keepSize] })).toBe(ALLOW);
+    for (const request of [0x40305828, 0x4030582a, 0x40305839]) {
+      expect(judge(processor, { number: machine.ioctl, args: [3, request] })).toBe('errno 95');
+    }
+  });
+
   test('opens internet and netlink sockets, and no unix, packet, alg or vsock ones', () => {
     for (const family of [2, 10, 16]) expect(judge(processor, { number: machine.socket, args: [family] })).toBe(ALLOW);
     for (const family of [1, 17, 38, 40]) {

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { pidsByVariable } from '../../host/proc.ts';
 import { OWN_PROCESS_ID } from '../../host/process-identity.ts';
+import { removeTree } from '../../host/remove-tree.ts';
 import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { processesTagged } from '../../testing/sandbox-contract.ts';
 import { trySandbox } from '../../testing/try-sandbox.ts';
@@ -41,11 +42,16 @@ function startProgram(root: string, code: string) {
   const program = join(root, 'program.mts');
   writeFileSync(
     program,
-    `import { armFailpoints } from '${source('../../kernel/failpoint.ts')}';
+    `import { mkdtempSync } from 'node:fs';
+import { armFailpoints } from '${source('../../kernel/failpoint.ts')}';
 import { createFilePolicy } from '${source('../../kernel/world/file-policy.ts')}';
 import { createBubblewrap } from '${source('bubblewrap.ts')}';
 const options = { filePolicy: createFilePolicy(), path: process.env.PATH, home: '/nonexistent', stateDir: '${root}' };
 const sandbox = createBubblewrap(options);
+async function newStage() {
+  const status = await sandbox.status();
+  return { folder: mkdtempSync(status.value.stages.folder + '/stage-') };
+}
 ${code}
 `,
   );
@@ -61,7 +67,7 @@ ${code}
 test('200 commands, 8 at a time, leave nothing behind', async () => {
   const before = traces();
   const at = trySandbox({ path, maxRunning: 8 });
-  const mode = (i: number) => (i % 2 === 0 ? 'read' : 'live') as 'read' | 'live';
+  const mode = (i: number) => (i % 2 === 0 ? 'read' : 'staged') as 'read' | 'staged';
   const runs = Array.from({ length: 200 }, (_, i) =>
     at.sh(`echo ${i} > /tmp/x; cat /tmp/x`, { mounts: mode(i), tag: 'many' }),
   );
@@ -69,7 +75,7 @@ test('200 commands, 8 at a time, leave nothing behind', async () => {
   expect(results.map(({ stdout }) => stdout.trim())).toEqual(results.map((_, i) => String(i)));
   expect(readdirSync(at.workspace)).toEqual([]);
   await at.sandbox.close();
-  expect(readdirSync(join(at.root, 'state'))).toEqual([]);
+  expect(readdirSync(join(at.root, 'state'))).toEqual(['stages']);
   await at[Symbol.asyncDispose]();
   expect(traces(at.root)).toEqual(before);
   expect(processesTagged('many')).toEqual([]);
@@ -78,13 +84,15 @@ test('200 commands, 8 at a time, leave nothing behind', async () => {
 test('500 timeouts and cancels leave nothing behind', async () => {
   const before = traces();
   const at = trySandbox({ path, maxRunning: 16 });
+  await at.sandbox.status();
   const endings = await Promise.all(
     Array.from({ length: 500 }, async (_, i) => {
       const script = 'setsid sleep 100 & (sleep 100 &) ; sleep 100';
       if (i % 2 === 0) return (await at.sh(script, { tag: 'ended', limits: { timeMs: 5 + (i % 60) } })).endedBy;
       const controller = new AbortController();
       setTimeout(() => controller.abort(), (i * 37) % 9_000);
-      const request = { command: { script }, workspace: at.workspace, mounts: 'live', tag: 'ended' } as const;
+      const stage = { folder: await at.stage() };
+      const request = { command: { script }, workspace: at.workspace, mounts: 'staged', stage, tag: 'ended' } as const;
       const result = await at.sandbox.run({ ...request, signal: controller.signal });
       return result.ok ? result.value.endedBy : result.error.code;
     }),
@@ -113,7 +121,7 @@ test('everything ends when our process is killed, and the next one tidies up aft
   const child = startProgram(
     root,
     `const script = 'setsid sleep 300 & (sleep 300 &); echo running; sleep 300';
-void sandbox.run({ command: { script }, workspace: '${mkdtempSync(join(root, 'ws-'))}', mounts: 'live', tag: '${tag}', onOutput: () => console.log('running') });`,
+void sandbox.run({ command: { script }, workspace: '${mkdtempSync(join(root, 'ws-'))}', mounts: 'staged', stage: await newStage(), tag: '${tag}', onOutput: () => console.log('running') });`,
   );
   await new Promise((resolve) => child.stdout.once('data', resolve));
   expect(processesTagged(tag).length).toBeGreaterThan(2);
@@ -127,10 +135,10 @@ void sandbox.run({ command: { script }, workspace: '${mkdtempSync(join(root, 'ws
   expect(readdirSync(root).filter((name) => name.startsWith('toolwright-'))).toEqual([]);
   const workspace = readdirSync(root).find((name) => name.startsWith('ws-')) ?? '';
   expect(readdirSync(join(root, workspace))).toEqual([]);
-  rmSync(root, { recursive: true, force: true });
+  removeTree(root);
 });
 
-test.each(['sandbox.before_spawn', 'sandbox.after_spawn', 'sandbox.before_rename', 'sandbox.after_rename'])(
+test.each(['sandbox.before_spawn', 'sandbox.after_spawn'])(
   'a process that dies at %s leaves nothing that the next one does not tidy up',
   async (failpoint) => {
     const root = mkdtempSync(join(tmpdir(), 'failpoint-'));
@@ -141,7 +149,7 @@ test.each(['sandbox.before_spawn', 'sandbox.after_spawn', 'sandbox.before_rename
       `await sandbox.status();
 armFailpoints((name) => name === '${failpoint}' && process.kill(process.pid, 'SIGKILL'));
 const script = 'git init -q nested && echo x > nested/.git/hooks/pre-commit && chmod +x nested/.git/hooks/pre-commit';
-await sandbox.run({ command: { script }, workspace: '${workspace}', mounts: 'live', tag: '${tag}' });`,
+await sandbox.run({ command: { script }, workspace: '${workspace}', mounts: 'staged', stage: await newStage(), tag: '${tag}' });`,
     );
     expect(await new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))).toBe('SIGKILL');
 
@@ -150,7 +158,7 @@ await sandbox.run({ command: { script }, workspace: '${workspace}', mounts: 'liv
     await sandbox.close();
     await expect.poll(() => processesTagged(tag), { timeout: 3_000 }).toEqual([]);
     expect(readdirSync(root).filter((name) => name.startsWith('toolwright-'))).toEqual([]);
-    rmSync(root, { recursive: true, force: true });
+    removeTree(root);
   },
 );
 
@@ -163,12 +171,12 @@ if (!result.ok) throw new Error(result.error.message);`,
   );
   expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);
   expect(readdirSync(root).filter((name) => name.startsWith('toolwright-'))).toEqual([]);
-  rmSync(root, { recursive: true, force: true });
+  removeTree(root);
 });
 
 test('a missing program fails closed and names the repair', async () => {
   await using at = trySandbox({ path, programPlaces: ['/nowhere/bwrap'] });
-  const request = { command: ['touch', 'ran'], workspace: at.workspace, mounts: 'live', tag: 't' } as const;
+  const request = { command: ['touch', 'ran'], workspace: at.workspace, mounts: 'read', tag: 't' } as const;
   const result = await at.sandbox.run(request);
   expect(result).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE' } });
   expect(result.ok || result.error.message).toContain('apt-get install bubblewrap');

@@ -2,61 +2,52 @@ import { statfsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../../host/errno.ts';
-import { statOf } from '../../host/files.ts';
+import { readText, statOf } from '../../host/files.ts';
 import type { Limits } from '../../kernel/world/sandbox.ts';
-import { deviceOf, findUnlinkedFiles, type UnlinkedFile } from './unlinked-files.ts';
+import { deviceOf, findUnlinkedFiles, memoryDevices, type UnlinkedFile } from './unlinked-files.ts';
 
 /**
- * Finds what a run takes of the disk by means that its count of written bytes does not show, such as reserving room for
- * a file, or many empty ones. The free space of the file system is cheap to read: when it has shrunk by more than the limit, the
- * files that changed since the run began are looked at soon. Others write and delete there as well, so new files are also
- * counted from time to time whatever the file system says, in at most a twentieth of the time.
+ * Finds what a stage takes of the disk, also by means that a count of written bytes does not show, such as reserving room
+ * for a file, or many empty ones. Its folder is walked again and again, in at most a twentieth of the time; soon when the
+ * free space of the file system has shrunk by more than the limit.
  */
 export interface DiskGrowth {
-  /** Whether the run is known to hold more than this. The looking goes on beside it, so the answer comes later. */
+  /** Whether the stage is known to hold more than this. The looking goes on beside it, so the answer comes later. */
   isOver(limits: DiskLimits, pids: readonly number[]): boolean;
 }
 
 type DiskLimits = Pick<Limits, 'writeBytes' | 'newFiles'>;
 
-/** File times lag behind the clock by up to a tick. */
-const TICK_MS = 4;
-const PAUSE_MS = 500;
-const LONG_PAUSE_MS = 5_000;
+const PAUSE_MS = 100;
 const PAUSE_PER_LOOK = 20;
 const BLOCK_BYTES = 512;
 
-export function createDiskGrowth(folder: string): DiskGrowth {
-  const before = freeOf(folder);
-  const sinceMs = Date.now();
-  let held = { bytes: 0, files: 0 };
-  const begunAt = performance.now();
-  let [lookedAt, lookMs] = [Number.NEGATIVE_INFINITY, 0];
+/** `before` is what the folder held when the stage began: nothing, unless it is a copy. */
+export function createDiskGrowth(folder: string, before: FolderSize = EMPTY): DiskGrowth {
+  const free = freeBytes(folder);
+  let held = { bytes: 0, entries: 0 };
+  let [lookedAt, lookMs] = [performance.now(), 0];
   let looking = false;
 
-  /** Files that were deleted take their room as long as they are held. */
-  function unnamedBytes(files: readonly UnlinkedFile[]): number {
-    const dev = statOf(folder)?.dev;
-    return files.filter((file) => file.dev === dev).reduce((sum, { bytes }) => sum + bytes, 0);
+  function lostBytes(): number {
+    return free - freeBytes(folder);
   }
 
-  function lost(): { bytes: number; files: number } {
-    const now = freeOf(folder);
-    return { bytes: before.bytes - now.bytes, files: now.files - before.files };
-  }
-
-  /** `enough` has the limit of bytes only when the disk itself has passed it: a large file that was touched takes no more room. */
-  async function look(enough: { bytes: number; count: number }, pids: readonly number[]): Promise<void> {
+  async function look(enough: FolderLimits, pids: readonly number[]): Promise<void> {
     looking = true;
     const startedAt = performance.now();
-    const found = await changedFiles(folder, sinceMs, enough);
+    const found = await sizeOfFolder(folder, enough);
     const { files, unseen, unseenOn } = findUnlinkedFiles(pids);
-    const mayHoldMore = unseen.onDisk || unseenOn.has(deviceOf(statOf(folder)?.dev ?? 0));
+    const own = deviceOf(statOf(folder)?.dev ?? 0);
+    const memory = memoryDevices(readText(`/proc/${pids[0] ?? 'self'}/mountinfo`) ?? '');
+    // Files that were deleted take their room as long as they are open. An overlay has a device of its own.
+    const isOnDisk = ({ dev, inMemory }: UnlinkedFile): boolean =>
+      !inMemory && (deviceOf(dev) === own || !memory.has(deviceOf(dev)));
+    const unlinked = files.filter(isOnDisk).reduce((sum, each) => sum + each.bytes, 0);
     // A folder that cannot be read may hold anything: then all that the disk lost counts as this run's.
-    held = {
-      bytes: found.complete && !mayHoldMore ? unnamedBytes(files) + found.bytes : lost().bytes,
-      files: found.complete ? found.created : lost().files,
-    };
+    const isKnown = found.complete && !unseen.onDisk && !unseenOn.has(own);
+    const bytes = found.bytes - before.bytes + unlinked;
+    held = { bytes: isKnown ? bytes : Math.max(bytes, lostBytes()), entries: found.entries - before.entries };
     lookedAt = performance.now();
     lookMs = lookedAt - startedAt;
     looking = false;
@@ -64,71 +55,61 @@ export function createDiskGrowth(folder: string): DiskGrowth {
 
   return {
     isOver(limits, pids) {
-      const { bytes, files } = lost();
-      const [isFull, isMany] = [bytes > limits.writeBytes, files > limits.newFiles];
-      if ((isFull && held.bytes > limits.writeBytes) || held.files > limits.newFiles) return true;
-      const isPressing = isFull || isMany;
-      const pauseMs = isPressing ? PAUSE_MS : Math.max(LONG_PAUSE_MS, PAUSE_PER_LOOK * lookMs);
-      const waitedMs = performance.now() - (isPressing ? lookedAt : Math.max(lookedAt, begunAt));
-      const enough = { bytes: isFull ? limits.writeBytes : Number.POSITIVE_INFINITY, count: limits.newFiles };
-      if (!looking && waitedMs > pauseMs) void look(enough, pids);
+      if (held.bytes > limits.writeBytes || held.entries > limits.newFiles) return true;
+      const pauseMs = lostBytes() > limits.writeBytes ? PAUSE_MS : Math.max(PAUSE_MS, PAUSE_PER_LOOK * lookMs);
+      const enough = { bytes: limits.writeBytes + before.bytes, entries: limits.newFiles + before.entries };
+      if (!looking && performance.now() - lookedAt > pauseMs) void look(enough, pids);
       return false;
     },
   };
 }
 
-/** Room, and how many files there are; some file systems have no such number, and say 0. How many more there can be hangs on the room. */
-function freeOf(folder: string): { bytes: number; files: number } {
+function freeBytes(folder: string): number {
   try {
-    const { bfree, bsize, files, ffree } = statfsSync(folder);
-    return { bytes: bfree * bsize, files: files - ffree };
+    const { bfree, bsize } = statfsSync(folder);
+    return bfree * bsize;
   } catch {
-    return { bytes: 0, files: 0 };
+    return 0;
   }
 }
 
-export interface ChangedFiles {
+export interface FolderSize {
+  /** On disk. */
   readonly bytes: number;
-  /** Those that came into being since then, folders and symlinks too. */
-  readonly created: number;
-  readonly largest: number;
-  /** False when there is a folder that may not be listed. */
-  readonly complete: boolean;
+  readonly entries: number;
 }
 
-/**
- * Of the files whose inode changed since then: the room they take, how many of them are new, and the size of the largest.
- * Symlinks are not followed. Ends early once it has found more than `enough`.
- */
-export async function changedFiles(
+type FolderLimits = FolderSize;
+
+const EMPTY: FolderSize = { bytes: 0, entries: 0 };
+
+/** The room that everything below a folder takes. Symlinks are not followed. Ends early once it is more than `enough`. */
+export async function sizeOfFolder(
   folder: string,
-  sinceMs: number,
-  enough = { bytes: Number.POSITIVE_INFINITY, count: Number.POSITIVE_INFINITY },
-): Promise<ChangedFiles> {
-  const dev = statOf(folder)?.dev;
+  enough: FolderLimits = { bytes: Number.POSITIVE_INFINITY, entries: Number.POSITIVE_INFINITY },
+): Promise<
+  FolderSize & { readonly largest: number /** False when a folder may not be listed. */; readonly complete: boolean }
+> {
   const counted = new Set<number>();
-  let [bytes, created, largest] = [0, 0, 0];
+  let [bytes, entries, largest] = [0, 0, 0];
   let complete = true;
   const queue = [folder];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     for (const entry of await readdir(path, { withFileTypes: true }).catch(ifGone)) {
       const full = join(path, entry.name);
       if (entry.isDirectory()) queue.push(full);
+      entries++;
+      if (entries > enough.entries) break;
       const stat = await lstat(full).catch(ifGone);
-      if (Array.isArray(stat) || stat.dev !== dev || stat.ctimeMs < sinceMs - TICK_MS || counted.has(stat.ino))
-        continue;
+      if (Array.isArray(stat) || counted.has(stat.ino)) continue;
       counted.add(stat.ino);
       bytes += stat.blocks * BLOCK_BYTES;
-      if (stat.birthtimeMs >= sinceMs - TICK_MS) created += 1;
-      if (entry.isFile()) largest = Math.max(largest, stat.size);
-      if (bytes > enough.bytes || created > enough.count) return result();
+      if (stat.isFile()) largest = Math.max(largest, stat.size);
+      if (bytes > enough.bytes) break;
     }
+    if (bytes > enough.bytes || entries > enough.entries) break;
   }
-  return result();
-
-  function result(): ChangedFiles {
-    return { bytes, created, largest, complete };
-  }
+  return { bytes, entries, largest, complete };
 
   function ifGone(error: unknown): [] {
     if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) complete = false;

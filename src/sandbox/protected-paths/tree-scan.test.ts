@@ -1,15 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -32,8 +22,6 @@ function inShortage(code: string): unknown {
     `import { closeSync, openSync, closeSync, openSync, writeFileSync } from 'node:fs';
 import { createFilePolicy } from '${source('../../kernel/world/file-policy.ts')}';
 import { createSeatbelt } from '${source('../seatbelt/seatbelt.ts')}';
-import { remember, sweep } from '${source('quarantine-planted.ts')}';
-import { createTreeScan } from '${source('tree-scan.ts')}';
 const [workspace, home, stateDir] = ['${workspace}', '${root}/home', '${root}/state'];
 const taken = [];
 function starve() {
@@ -52,21 +40,7 @@ ${code}`,
   return JSON.parse(stdout || JSON.stringify(stderr));
 }
 
-test('a folder that cannot be read for want of descriptors is told after a run, and not taken for planted', () => {
-  const told = inShortage(`const scan = createTreeScan(createFilePolicy(), home);
-const { found: before } = await scan.find(workspace);
-const memory = await remember(workspace, before);
-writeFileSync(workspace + '/src/new.ts', '');
-starve();
-const after = await scan.find(workspace);
-feed();
-const names = [...after.names().keys()].sort();
-console.log(JSON.stringify({ ...(await sweep(workspace, before, after.found, memory)), names }));`);
-  expect(told).toEqual({ quarantined: [], left: ['src'], names: ['', 'src', 'src/deep'] });
-  expect(readdirSync(workspace)).toEqual(['src']);
-});
-
-test('before a run it is a failure that says what to do', () => {
+test('a folder that cannot be read for want of descriptors is a failure that says what to do', () => {
   const told = inShortage(`const options = { filePolicy: createFilePolicy(), home, stateDir, path: process.env.PATH };
 const sandbox = createSeatbelt({ ...options, program: '/usr/bin/env' });
 const run = () => sandbox.run({ command: ['true'], workspace, mounts: 'live', tag: 't' });
@@ -93,23 +67,10 @@ test('other work goes on while a folder with very many names is looked at', { ti
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  const { found } = await createTreeScan(createFilePolicy(), root).find(folder);
+  const found = await createTreeScan(createFilePolicy(), 'hidden').find(folder);
   isDone = true;
   expect(found.map(({ path }) => path)).toEqual(['.env']);
   expect(turns).toBeGreaterThan(5);
-});
-
-test('names are those of the look that they come with, whoever looked since', async () => {
-  const folder = join(root, 'shared');
-  mkdirSync(folder);
-  const scan = createTreeScan(createFilePolicy(), root);
-  const first = await scan.find(folder);
-  writeFileSync(join(folder, '.env'), '');
-  const second = await scan.find(folder);
-  expect([first, second].map(({ found, names }) => [found.length, names().get('')])).toEqual([
-    [0, []],
-    [1, ['.env']],
-  ]);
 });
 
 /** How much of the time of a look nothing else could run at once. */
@@ -123,20 +84,11 @@ async function longestPause(folder: string): Promise<number> {
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  await createTreeScan(createFilePolicy(), root).find(folder);
+  await createTreeScan(createFilePolicy(), 'hidden').find(folder);
   isDone = true;
   count();
   return longest / (performance.now() - startedAt);
 }
-
-function repositoryIn(folder: string, config: string): void {
-  for (const name of ['objects', 'refs']) mkdirSync(join(folder, '.git', name), { recursive: true });
-  writeFileSync(join(folder, '.git/HEAD'), 'ref: refs/heads/main\n');
-  writeFileSync(join(folder, '.git/config'), config);
-}
-
-const hooksPaths = (count: number): string =>
-  `[core]\n${Array.from({ length: count }, (_, i) => `hooksPath=h${i}\n`).join('')}`;
 
 test.each([
   [
@@ -153,30 +105,9 @@ test.each([
       writeFileSync(join(folder, 'target'), '');
     },
   ],
-  [
-    'repositories that name folders of hooks',
-    (folder: string) => {
-      for (let i = 0; i < 500; i++) repositoryIn(join(folder, String(i)), hooksPaths(100));
-    },
-  ],
 ])('other work goes on while very many %s are looked at', { timeout: 60_000 }, async (what, fill) => {
   const folder = join(root, what);
   mkdirSync(folder);
   fill(folder);
   expect(await longestPause(folder)).toBeLessThan(0.35);
 });
-
-test.each([
-  { count: 100, unlooked: [] },
-  { count: 101, unlooked: ['.git/config'] },
-])(
-  'of $count folders of hooks that git is sent to, those are found that are looked for',
-  async ({ count, unlooked }) => {
-    const folder = join(root, `named-${count}`);
-    repositoryIn(folder, hooksPaths(count));
-    mkdirSync(join(folder, 'h99'));
-    const { found } = await createTreeScan(createFilePolicy(), root).find(folder);
-    expect(found.filter(({ because }) => because === 'failed').map(({ path }) => path)).toEqual(unlooked);
-    expect(found.map(({ path }) => path)).toContain('h99');
-  },
-);

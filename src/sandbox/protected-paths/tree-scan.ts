@@ -7,24 +7,16 @@ import { kindOf, type ProtectedPath } from '../../kernel/world/protected-path.ts
 import type { FileRule } from '../../kernel/world/sensitive-files.ts';
 import { createYielder } from '../../kernel/yielding.ts';
 import { findOtherNames } from './aliases.ts';
-import type { Names } from './find-changes.ts';
-import { findConfiguredPaths } from './git-configured-paths.ts';
 import { isUnwalked, mayLeadUnwalked, unwalkedTarget } from './symlink-targets.ts';
 import { findHiddenBehindSymlinks } from './symlinked-folders.ts';
 
 export interface TreeScan {
-  /**
-   * Finds every path in the workspace that needs a mount. Reads only folders that changed since the last time. Hidden
-   * folders are not read, except those that `isFresh` picks: in them, paths that the host would obey are found too.
-   */
-  find(workspace: string, isFresh?: (hidden: ProtectedPath) => boolean): Promise<ScanResult>;
+  /** Finds every path in the workspace that a run must not read or write. Reads only folders that changed since the last time. */
+  find(workspace: string): Promise<readonly ProtectedPath[]>;
 }
 
-export interface ScanResult {
-  readonly found: readonly ProtectedPath[];
-  /** Names by folder as of this scan, to find deleted files. Without names in hidden folders. */
-  names(): Names;
-}
+/** `hidden`: only paths that a run must not read. `protected`: also those that it must not write, which the host obeys. */
+export type ScanPurpose = 'hidden' | 'protected';
 
 /** A folder as it was read last. */
 interface KnownFolder {
@@ -54,52 +46,35 @@ const SYMLINKED_FOLDER: FileRule = {
   pattern: 'a link in place of a folder with protected files',
   access: 'read-only',
   reason: 'the host takes what it leads to for protected files',
-  missing: 'sweep',
 };
 
 const WRITABLE: FileVerdict = { access: 'writable', rule: null };
 
-/** `home` is where the user's own git configuration is. */
-export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
+export function createTreeScan(policy: FilePolicy, purpose: ScanPurpose): TreeScan {
   const workspaces = new Map<string, Map<string, KnownFolder>>();
   const targets = new Map<string, Map<string, ProtectedPath>>();
 
-  async function find(workspace: string, isFresh?: (hidden: ProtectedPath) => boolean): Promise<ScanResult> {
+  async function find(workspace: string): Promise<readonly ProtectedPath[]> {
     const before = workspaces.get(workspace) ?? new Map<string, KnownFolder>();
     const after = new Map<string, KnownFolder>();
     const found: ProtectedPath[] = [];
     const stands: string[] = [];
     const queue = [''];
-    /** In hidden folders. */
-    const covered = new Set<string>();
     using reader = createFolderReader(workspace);
-    const looked = new Set<string>();
     const yielder = createYielder();
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-      if (after.has(path) || looked.has(path)) continue;
-      const isCovered = covered.has(path);
+      if (after.has(path)) continue;
       const known = before.get(path);
-      const read = known !== undefined && isAsItWas(known) ? known : await readFolder(reader, path, isCovered);
+      const read = known !== undefined && isAsItWas(known) ? known : await readFolder(reader, path);
       if (read === 'gone') continue;
       if (typeof read === 'string')
         found.push({ path, kind: 'directory', access: 'hidden', rule: null, because: read });
-      // The earlier state still counts, so that nothing in it counts as deleted.
-      const folder = read === 'failed' ? known : read;
-      if (folder === undefined || folder === 'unreadable') continue;
-      if (isCovered) looked.add(path);
-      else after.set(path, folder);
-      for (const each of folder.found) {
-        found.push(each);
-        if (each.access !== 'hidden' || each.kind !== 'directory' || !isFresh?.(each)) continue;
-        covered.add(each.path);
-        queue.push(each.path);
-      }
-      for (const each of folder.below) {
-        if (isCovered) covered.add(each);
-        queue.push(each);
-      }
-      for (const each of folder.stands) stands.push(each);
-      for (const each of folder.leads) {
+      if (typeof read === 'string') continue;
+      after.set(path, read);
+      for (const each of read.found) found.push(each);
+      for (const each of read.below) queue.push(each);
+      for (const each of read.stands) stands.push(each);
+      for (const each of read.leads) {
         // The host would enter it by the symlink's name, like any folder of the workspace.
         const target = unwalkedTarget(workspace, each);
         if (target !== null) queue.push(target);
@@ -108,14 +83,13 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       if (yielder.isDue()) await yielder.pause();
     }
     workspaces.set(workspace, after);
-    const all = [
-      ...found,
-      ...(await findConfiguredPaths(workspace, found, home)),
-      ...unlisted(await findHiddenBehindSymlinks(workspace, stands, policy), found),
-    ];
-    const names = (): Names => new Map([...after].map(([path, folder]) => [path, folder.names]));
-    const others = await findOtherNames(workspace, all, names);
-    return { found: [...all, ...others, ...(await stillHidden(workspace, [...all, ...others]))], names };
+    const all = [...found, ...unlisted(await findHiddenBehindSymlinks(workspace, stands, policy), found)];
+    const others = await findOtherNames(
+      workspace,
+      all,
+      () => new Map([...after].map(([path, folder]) => [path, folder.names])),
+    );
+    return [...all, ...others, ...(await stillHidden(workspace, [...all, ...others]))];
   }
 
   /** Targets that stay hidden: a run can rename the symlink whose name made its target secret. */
@@ -135,14 +109,14 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     return still;
   }
 
-  async function readFolder(reader: FolderReader, path: string, isCovered: boolean): Promise<KnownFolder | Unread> {
+  async function readFolder(reader: FolderReader, path: string): Promise<KnownFolder | Unread> {
     try {
       const readAtMs = Date.now();
       const listed = await reader.read(path);
       const { stat, absolute } = listed;
       return {
         absolute,
-        ...(await judgeEntries(path, listed, isCovered)),
+        ...(await judgeEntries(path, listed)),
         changedMs: stat.ctimeMs,
         inode: stat.ino,
         readAtMs,
@@ -155,14 +129,14 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
     }
   }
 
-  async function judgeEntries(path: string, listed: FolderListing, isCovered: boolean): Promise<JudgedEntries> {
+  async function judgeEntries(path: string, listed: FolderListing): Promise<JudgedEntries> {
     const below: string[] = [];
     const found: ProtectedPath[] = [];
     const leads: string[] = [];
     const stands: string[] = [];
     const { names, entries, unnameable, absolute } = listed;
-    const repository = isRepository(names);
-    const linked = isCovered || isUnwalked(path) ? ({ viaSymlink: true } as const) : {};
+    const repository = purpose === 'protected' && isRepository(names);
+    const linked = isUnwalked(path) ? ({ viaSymlink: true } as const) : {};
     const yielder = createYielder();
     let count = 0;
     for (const entry of entries) {
@@ -173,14 +147,13 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
       // The fast path for almost all entries.
       if (kind === 'file' && judged.access === 'writable') continue;
       const full = path === '' ? name : `${path}/${name}`;
-      const isNothing = linked.viaSymlink && !isCovered && !mattersInPackages(full, judged);
+      const isNothing = linked.viaSymlink && !mattersInPackages(full, judged);
       const { access, rule } = isNothing ? WRITABLE : judged;
       const isHidden = access === 'hidden' || (access === 'writable' && entry.isSocket());
-      // Entries of a hidden folder are hidden with it.
-      if (isHidden && !isCovered)
+      if (isHidden)
         found.push({ path: full, kind, access: 'hidden', rule: access === 'hidden' ? rule : null, ...linked });
       else if (access === 'read-only') found.push({ path: full, kind, access, rule, ...linked });
-      if (kind === 'directory' && (isCovered || !isHidden) && isWalked(full)) below.push(full);
+      if (kind === 'directory' && !isHidden && isWalked(full)) below.push(full);
       if (kind !== 'symlink') continue;
       if (mayLeadUnwalked(full, `${absolute}/${name}`)) leads.push(full);
       if (!isHidden && policy.holdsHidden(full)) stands.push(full);
@@ -197,6 +170,7 @@ export function createTreeScan(policy: FilePolicy, home: string): TreeScan {
 
   function judge(folder: string, name: string, kind: ProtectedPath['kind'], isRepository: boolean): FileVerdict {
     const verdict = policy.judgeEntry(folder, name);
+    if (purpose === 'hidden') return verdict.access === 'hidden' ? verdict : WRITABLE;
     if (verdict.rule !== null) return verdict;
     const gitRule = gitFileRule(name, kind) ?? (isRepository ? repositoryEntryRule(name) : null);
     const rule = gitRule ?? (kind === 'symlink' ? symlinkRule(policy, folder, name) : null);

@@ -16,7 +16,7 @@ export function endMessage(end: RunEnd, limits: Limits): string {
     case 'output':
       return `Stopped because it printed more than ${bytes(limits.outputBytes)}. Send the output to a file or filter it.`;
     case 'exposed':
-      return 'Stopped because a file that is hidden from it was replaced while it ran, and the new one was not hidden. Run it again.';
+      return 'Stopped because a file that must be hidden from it appeared in a folder that it sees live. Run it again.';
     case 'cancel':
       return 'Cancelled while it ran; how far it came is not known.';
     case 'closed':

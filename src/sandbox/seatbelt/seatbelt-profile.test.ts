@@ -6,7 +6,6 @@ const base = {
   mode: 'live' as const,
   privateFolder: '/private/tmp/tw-1',
   found: [],
-  blocked: ['.toolwright'],
   toolchains: ['/Users/me/.nvm'],
   denied: ['/Users/me/.nvm/token'],
   proxyPort: null,

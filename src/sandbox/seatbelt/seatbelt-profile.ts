@@ -1,5 +1,6 @@
-import { isMounted, type ProtectedPath } from '../../kernel/world/protected-path.ts';
+import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { MountMode } from '../../kernel/world/sandbox.ts';
+import { OWN_FILES } from '../../kernel/world/sensitive-files.ts';
 
 /** The permissions of a run on macOS, for a `sandbox-exec` profile. Everything that is not allowed is denied. */
 export interface ProfileRequest {
@@ -8,8 +9,6 @@ export interface ProfileRequest {
   /** The run's own temporary folder and home. */
   readonly privateFolder: string;
   readonly found: readonly ProtectedPath[];
-  /** Names in the workspace root that a run must not create. */
-  readonly blocked: readonly string[];
   readonly toolchains: readonly string[];
   /** Files in those folders that a run must not read. */
   readonly denied: readonly string[];
@@ -45,7 +44,7 @@ const USER_NAMES = ['com.apple.system.opendirectoryd.libinfo', 'com.apple.system
 /** Writes the profile. The last matching rule counts, so denials stand below permissions. */
 export function seatbeltProfile(request: ProfileRequest): string {
   const { workspace, mode, privateFolder } = request;
-  const found = request.found.filter(isMounted);
+  const found = request.found.filter(({ access, viaSymlink }) => access === 'hidden' || viaSymlink !== true);
   const hidden = found.filter(({ access }) => access === 'hidden');
   const readOnly = found.filter(({ access }) => access === 'read-only');
   return [
@@ -67,7 +66,8 @@ export function seatbeltProfile(request: ProfileRequest): string {
     ...[...new Set(found.flatMap(({ path }) => foldersAbove(path)))].map(
       (path) => `(deny file-write-unlink ${literals([`${workspace}/${path}`])})`,
     ),
-    ...request.blocked.map((name) => `(deny file-write* ${subpaths([`${workspace}/${name}`])})`),
+    // Nobody may create these either.
+    ...OWN_FILES.map(({ pattern }) => `(deny file-write* ${subpaths([workspace + pattern])})`),
     ...[...hidden.map(({ path }) => `${workspace}/${path}`), ...request.denied].map(
       (path) => `(deny file-read* file-write* ${subpaths([path])})`,
     ),

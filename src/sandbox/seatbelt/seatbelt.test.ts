@@ -15,7 +15,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import type { RunRequest } from '../../kernel/world/sandbox.ts';
 import { createDialer } from '../../net/dialer.ts';
-import { sandboxCloseCheck, sandboxContract } from '../../testing/sandbox-contract.ts';
+import { sandboxCloseCheck, sandboxContract, sandboxModesCheck } from '../../testing/sandbox-contract.ts';
 import { ran } from '../../testing/try-sandbox.ts';
 import { createSeatbelt } from './seatbelt.ts';
 
@@ -46,7 +46,8 @@ process.env['TOOLWRIGHT_CONTRACT_SECRET'] = secret;
 
 describe('the sandbox contract over what is around seatbelt', () => {
   const subject = { sandbox: create(), workspace, secret };
-  for (const check of [...sandboxContract(subject), sandboxCloseCheck(subject)]) test(check.title, check.run);
+  for (const check of [...sandboxContract(subject), sandboxModesCheck(subject), sandboxCloseCheck(subject)])
+    test(check.title, check.run);
 });
 
 test('a run gets a profile of its folders, its limits and a private home that goes with it', async () => {
@@ -54,12 +55,13 @@ test('a run gets a profile of its folders, its limits and a private home that go
   const at = workspace();
   writeFileSync(join(at, '.env'), 'KEY=1');
   const script = 'ulimit -n; echo "$HOME"; echo "$TOOLWRIGHT_SANDBOX"; touch "$TMPDIR/x" new.txt';
-  const request: RunRequest = { command: { script }, workspace: at, mounts: 'live', tag: 't', changes: 'report' };
+  const request: RunRequest = { command: { script }, workspace: at, mounts: 'live', tag: 't' };
   const result = await sandbox.run({ ...request, limits: { openFiles: 64 } });
   if (!result.ok) throw new Error(result.error.message);
-  const { stdout, changes, sandbox: kind } = ran(result.value);
+  const { stdout, staged, sandbox: kind } = ran(result.value);
   const [files, home = '', said] = stdout.split('\n');
-  expect([files, said, kind, changes?.created]).toEqual(['64', 'seatbelt', 'seatbelt', ['new.txt']]);
+  expect([files, said, kind, staged]).toEqual(['64', 'seatbelt', 'seatbelt', null]);
+  expect(existsSync(join(at, 'new.txt'))).toBe(true);
   const profile = readFileSync(join(root, 'profile'), 'utf8');
   expect(profile).toContain(`(deny file-read* file-write* (subpath "${at}/.env"))`);
   expect(profile).toContain(`(allow file-write* (subpath "${at}"))`);
@@ -69,12 +71,19 @@ test('a run gets a profile of its folders, its limits and a private home that go
   expect(readdirSync(join(root, 'state'))).toEqual([]);
 });
 
-test('what a run plants where the host would obey it is put aside', async () => {
+test('the profile denies writes to what the host obeys, also what the configuration of git names', async () => {
   const sandbox = create();
-  const script = 'git init -q . && echo x > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit';
-  const result = await sandbox.run({ command: { script }, workspace: workspace(), mounts: 'live', tag: 't' });
+  const at = workspace();
+  for (const name of ['objects', 'refs', 'hooks']) mkdirSync(join(at, '.git', name), { recursive: true });
+  mkdirSync(join(at, 'my-hooks'));
+  writeFileSync(join(at, '.git/HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(at, '.git/config'), '[core]\n\thooksPath = my-hooks\n');
+  const result = await sandbox.run({ command: ['true'], workspace: at, mounts: 'live', tag: 't' });
   if (!result.ok) throw new Error(result.error.message);
-  expect(ran(result.value).quarantined.map(({ path }) => path)).toContain('.git/hooks/pre-commit');
+  const profile = readFileSync(join(root, 'profile'), 'utf8');
+  for (const name of ['.git/hooks', '.git/config', 'my-hooks', '.toolwright']) {
+    expect(profile).toContain(`(deny file-write* (subpath "${at}/${name}"))`);
+  }
   await sandbox.close();
 });
 

@@ -1,20 +1,17 @@
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { findConfiguredPaths } from '../../git/configured-paths.ts';
 import { isExecutable } from '../../host/files.ts';
 import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Dialer } from '../../kernel/world/dialer.ts';
 import { unreadableError } from '../../kernel/world/protected-path.ts';
-import type { FileChanges, Limits, RunRequest, Sandbox } from '../../kernel/world/sandbox.ts';
-import { createHostSandbox, type HostPlan } from '../host-sandbox.ts';
+import type { Limits, RunRequest, Sandbox } from '../../kernel/world/sandbox.ts';
+import { createHostSandbox, type HostPlan, NO_STAGES } from '../host-sandbox.ts';
 import type { IsolationOptions } from '../isolation-options.ts';
 import { proxyEnvironment } from '../network/network.ts';
 import type { Proxy as RunProxy } from '../network/proxy.ts';
-import { findChanges, type Names } from '../protected-paths/find-changes.ts';
-import { blockedNames } from '../protected-paths/placeholders.ts';
-import { isFreshSince, remember, sweep } from '../protected-paths/quarantine-planted.ts';
-import { named, toldOf } from '../protected-paths/report.ts';
 import { createTreeScan } from '../protected-paths/tree-scan.ts';
 import type { CheckedRequest } from '../request.ts';
 import { withinHardLimit } from '../request-size.ts';
@@ -32,26 +29,24 @@ export interface SeatbeltOptions extends IsolationOptions {
 }
 
 const PROGRAM = '/usr/bin/sandbox-exec';
-const CHANGES_CAP_MS = 500;
 /** The profile is an argument, and the system accepts about a megabyte of arguments. */
 const MAX_PROFILE_LENGTH = 256 * 1024;
 
 export function createSeatbelt(options: SeatbeltOptions): Sandbox {
   const { filePolicy, home } = options;
   const program = options.program ?? PROGRAM;
-  const scan = createTreeScan(filePolicy, home);
-  const blocked = blockedNames(filePolicy.rules);
+  const scan = createTreeScan(filePolicy, 'protected');
   const isSecret = (name: string): boolean => filePolicy.judgeEntry('', name).access === 'hidden';
   const toolchains = findToolchains({ path: options.path, home, isSecret });
 
   async function plan(request: RunRequest, checked: CheckedRequest, folder: string): Promise<Result<HostPlan>> {
     if (!isExecutable(program)) return notInstalled(program);
     const { workspace, limits } = checked;
-    const live = request.mounts === 'live';
     const network = await openDoor(request, options.dialer);
     if (!network.ok) return network;
     const door = network.value;
-    const { found, names } = await scan.find(workspace);
+    const scanned = await scan.find(workspace);
+    const found = [...scanned, ...(await findConfiguredPaths(workspace, scanned, home))];
     const failed = found.find(({ because }) => because === 'failed');
     if (failed !== undefined) {
       door?.close();
@@ -60,31 +55,15 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     const privateFolder = mkdtempSync(join(folder, 'run-'));
     for (const name of ['tmp', 'home']) mkdirSync(join(privateFolder, name));
     const profile = seatbeltProfile({
-      ...{ workspace, privateFolder, found, blocked, mode: request.mounts },
+      ...{ workspace, privateFolder, found, mode: request.mounts },
       toolchains: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],
       denied: toolchains.hidden(),
       proxyPort: door?.port ?? null,
     });
-    const before: Names = live ? names() : new Map();
-    const memory = live ? await remember(workspace, found) : new Map();
-    const startedAtMs = Date.now();
-
     async function settle() {
       door?.close();
       removeTree(privateFolder);
-      const uses = door?.proxy.uses() ?? [];
-      if (!live) return { network: uses, changes: null, quarantined: [], notes: [] };
-      const scanned = await scan.find(workspace, isFreshSince(workspace, memory));
-      const { quarantined, left } = await sweep(workspace, found, scanned.found, memory);
-      const changes = request.changes === 'report' ? await changesUntil(scanned.names()) : null;
-      const note = `The run left ${named(left)}, which could not be put aside: look at it before you use git or an editor there.`;
-      const { told, notes } = toldOf(quarantined);
-      return { network: uses, changes, quarantined: told, notes: left.length === 0 ? notes : [...notes, note] };
-    }
-
-    function changesUntil(after: Names): Promise<FileChanges> {
-      const capMs = options.changesCapMs ?? CHANGES_CAP_MS;
-      return findChanges({ workspace, before, after, startedAtMs, capMs });
+      return { network: door?.proxy.uses() ?? [], notes: [] };
     }
 
     if (profile.length > MAX_PROFILE_LENGTH) {
@@ -118,7 +97,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
         limits: 'of a process for CPU, file size and open files; watchdog for CPU, memory and processes of the tree',
         temporaryFiles: 'private, not sized',
       };
-      return ok({ kind: 'seatbelt', isolated: true, details });
+      return ok({ kind: 'seatbelt', isolated: true, details, stages: NO_STAGES });
     },
   });
 }

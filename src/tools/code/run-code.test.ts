@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -57,7 +58,7 @@ describe('code in mode ask', () => {
       told.push(late.error?.message ?? '');
     }
     expect(told.at(-1)).toContain('begun');
-    expect(runCode.seconds?.({ language: 'bash', code: 'true' } as never, {} as never)).toBe(75);
+    expect(runCode.seconds?.({ language: 'bash', code: 'true' } as never, { granted: [] } as never)).toBe(75);
   }, 120_000);
 
   test('[E07] bash code meets the same refusals as a command', async () => {
@@ -146,10 +147,11 @@ except OSError as error: print(type(error).__name__)`;
   }
 });
 
-test('mode plan and mode strict refuse code', async () => {
-  for (const mode of ['plan', 'strict'] as const) {
-    await using ws = await commandWorkspace({ path, mode });
-    const result = await ws.call('run_code', { language: 'python', code: 'print(1)' });
-    expect(result.error).toMatchObject({ code: 'PERMISSION_DENIED' });
-  }
+test('mode strict refuses code, and mode plan runs it and keeps nothing', async () => {
+  const code = { language: 'bash', code: 'echo 1 | tee made' };
+  await using strict = await commandWorkspace({ path, mode: 'strict' });
+  expect((await strict.call('run_code', code)).error).toMatchObject({ code: 'PERMISSION_DENIED' });
+  await using plan = await commandWorkspace({ path, mode: 'plan' });
+  expect((await plan.call('run_code', code)).value).toMatchObject({ stdout: '1\n', changed: { state: 'discarded' } });
+  expect(existsSync(plan.file('made'))).toBe(false);
 });

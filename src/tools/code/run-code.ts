@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { ToolCategory } from '../../kernel/tool/category.ts';
-import { defineTool } from '../../kernel/tool/tool.ts';
+import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
 import type { CommandRequest } from '../../kernel/world/commands.ts';
-import { callSeconds, commandEnvironment, cwd, timeout } from '../shell/command-parameters.ts';
-import { leftFiles, renderReport, report, runReport } from '../shell/run-report.ts';
-import { plainText } from '../shell/terminal-text.ts';
+import { callSeconds, commandEnvironment, cwd, timeout, writesOf } from '../shell/command-parameters.ts';
+import { leftFiles, rehearseCommand, renderReport, runAndReport, runReport } from '../shell/run-report.ts';
 
 const DEFAULT_SECONDS = 60;
 
@@ -40,7 +39,7 @@ export const runCode = defineTool({
     {
       kind: 'process.run',
       command: code,
-      writes: 'workspace',
+      writes: 'stage',
       code: language,
       ...(cwd !== undefined && { cwd }),
       ...(args.length > 0 && { args }),
@@ -51,30 +50,33 @@ export const runCode = defineTool({
     const where = hosts === undefined ? 'the allowed hosts' : hosts.join(', ');
     return { reason: `The code would use the network: ${where}.`, always: true };
   },
-  seconds: ({ timeout = DEFAULT_SECONDS }) => callSeconds(timeout),
+  seconds: ({ timeout = DEFAULT_SECONDS }, ctx) => callSeconds(timeout, ctx),
   preview: ({ language, code, cwd = 'the workspace', network, env = {} }) => {
     const variables = Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`);
     const where = `this ${language} code in ${cwd}, in the sandbox, ${network ? 'with' : 'without'} network`;
     return `${where}\n${variables.join('')}${code}`;
   },
 
-  async run(input, ctx) {
-    const { cwd, env, network, hosts, timeout = DEFAULT_SECONDS } = input;
-    const ran = await ctx.commands.run({
-      command: commandOf(input),
-      timeoutMs: timeout * 1000,
-      mounts: 'live',
-      ...(cwd !== undefined && { cwd }),
-      ...(env !== undefined && { env }),
-      ...(network && { network: hosts ?? 'allowed' }),
-      onOutput: (text) => ctx.progress({ output: plainText(text) }),
-    });
-    return ran.ok ? report(ran.value, ctx) : ran;
-  },
+  rehearse: (input, ctx) => rehearseCommand(requestOf(input, ctx), ctx),
+
+  run: (input, ctx) => runAndReport(requestOf(input, ctx), ctx),
 
   render: renderReport,
   attachments: leftFiles,
 });
+
+function requestOf(input: CodeInput, ctx: ToolContext): CommandRequest {
+  const { language, cwd, env, network, hosts, timeout = DEFAULT_SECONDS } = input;
+  return {
+    command: commandOf(input),
+    timeoutMs: timeout * 1000,
+    title: `${language} code`,
+    ...writesOf(ctx),
+    ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env }),
+    ...(network && { network: hosts ?? 'allowed' }),
+  };
+}
 
 function commandOf({ language, code, args }: CodeInput): CommandRequest['command'] {
   switch (language) {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { diffText } from '../../kernel/text/diff-text.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { ToolCategory } from '../../kernel/tool/category.ts';
-import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
-import type { Change } from '../../kernel/world/workspace.ts';
+import { planFailure } from '../../kernel/tool/plan.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
+import type { Change, Files } from '../../kernel/world/workspace.ts';
 import { applyHunks } from './apply-hunks.ts';
-import { changeApproval } from './change-approval.ts';
-import { diffText } from './diff-text.ts';
 import { parsePatch } from './parse-patch.ts';
 import type { FilePatch } from './patch.ts';
 
@@ -15,6 +15,7 @@ export const applyPatch = defineTool({
   category: ToolCategory.FILE,
   effect: 'once',
   patterns: 'paths',
+  changesFiles: 'both',
   description:
     'Apply a patch to files of the workspace: a unified diff, or "*** Begin Patch" blocks with Add File, Update File, ' +
     'Move to and Delete File. Either all of it is applied or nothing.',
@@ -30,36 +31,18 @@ export const applyPatch = defineTool({
     const files = parsePatch(patch);
     return files.ok ? `Patch ${files.value.map(({ path }) => path).join(', ')}`.slice(0, 200) : 'Apply a patch';
   },
-  access: ({ patch }) => accessOf(patch),
-  async approval({ patch }, ctx) {
-    const touched = accessOf(patch);
-    const reason = changeApproval(
-      ctx,
-      touched.flatMap((access) => ('path' in access ? [access.path] : [])),
-    );
-    if (reason !== undefined) return reason;
-    // A deleted path may be a dangling symlink, which counts as no existing file.
-    for (const access of touched) {
-      if (access.kind !== 'fs.delete') continue;
-      const would = await ctx.files.rehearse([{ kind: 'delete', path: access.path }]);
-      if (would.ok) return `It deletes ${access.path}.`;
-    }
-    return undefined;
+  async plan({ patch }, ctx) {
+    const files = parsePatch(patch);
+    if (!files.ok) return files;
+    const planned = await planFiles(files.value, ctx.files);
+    if (!planned.ok) return planFailure(planned, files.value.flatMap(accessOf));
+    return ok({ changes: planned.value.flatMap(({ changes }) => changes), files: planned.value });
   },
 
-  async preview({ patch }, ctx) {
-    const planned = await plan(patch, ctx);
-    const would = planned.ok ? await ctx.files.rehearse(planned.value.flatMap(({ changes }) => changes)) : planned;
-    if (!planned.ok || !would.ok) return `Apply a patch, which would fail: ${would.ok ? '' : would.error.message}`;
-    return `Would apply a patch.\n${planned.value.map(describe).join('\n')}`;
-  },
-
-  async run({ patch }, ctx) {
-    const planned = await plan(patch, ctx);
-    if (!planned.ok) return planned;
-    const done = await ctx.files.apply(planned.value.flatMap(({ changes }) => changes));
+  async run({ changes, files }, ctx) {
+    const done = await ctx.files.apply(changes);
     if (!done.ok) return done;
-    return ok({ files: planned.value.map(({ path, change, diff }) => ({ path, change, diff })) });
+    return ok({ files: files.map(({ path, change, diff }) => ({ path, change, diff })) });
   },
 
   render: ({ files }) => files.map(describe).join('\n'),
@@ -77,17 +60,19 @@ interface PlannedFile {
   readonly changes: readonly Change[];
 }
 
-async function plan(patch: string, ctx: ToolContext): Promise<Result<PlannedFile[]>> {
-  const files = parsePatch(patch);
-  if (!files.ok) return files;
+async function planFiles(patches: readonly FilePatch[], files: Files): Promise<Result<PlannedFile[]>> {
   const planned: PlannedFile[] = [];
-  for (const file of files.value) {
-    const next =
-      file.kind === 'update' ? await update(file, ctx) : file.kind === 'add' ? ok(add(file)) : await remove(file, ctx);
+  for (const file of patches) {
+    const next = await planFile(file, files);
     if (!next.ok) return next;
     planned.push(next.value);
   }
   return ok(planned);
+}
+
+async function planFile(file: FilePatch, files: Files): Promise<Result<PlannedFile>> {
+  if (file.kind === 'add') return ok(add(file));
+  return file.kind === 'update' ? update(file, files) : remove(file, files);
 }
 
 function add({ path, lines, mode }: Extract<FilePatch, { kind: 'add' }>): PlannedFile {
@@ -103,11 +88,11 @@ function add({ path, lines, mode }: Extract<FilePatch, { kind: 'add' }>): Planne
 }
 
 /** Deletes a file only if it has the content the diff deletes. */
-async function remove(file: Extract<FilePatch, { kind: 'delete' }>, ctx: ToolContext): Promise<Result<PlannedFile>> {
+async function remove(file: Extract<FilePatch, { kind: 'delete' }>, files: Files): Promise<Result<PlannedFile>> {
   const { path, hunks } = file;
   const planned: PlannedFile = { path, change: 'deleted', diff: '', changes: [{ kind: 'delete', path }] };
   if (hunks.length === 0) return ok(planned);
-  const read = await ctx.files.readText(path);
+  const read = await files.readText(path);
   if (!read.ok) return read;
   const left = applyHunks(
     read.value.text,
@@ -119,12 +104,12 @@ async function remove(file: Extract<FilePatch, { kind: 'delete' }>, ctx: ToolCon
   return fail('INVALID_INPUT', `${path} has more content than the patch deletes: read it again. Nothing was changed.`);
 }
 
-async function update(file: Extract<FilePatch, { kind: 'update' }>, ctx: ToolContext): Promise<Result<PlannedFile>> {
+async function update(file: Extract<FilePatch, { kind: 'update' }>, files: Files): Promise<Result<PlannedFile>> {
   const { path, moveTo, hunks } = file;
   if (moveTo !== null && hunks.length === 0) {
     return ok({ path: moveTo, change: 'moved', diff: '', changes: [{ kind: 'move', from: path, to: moveTo }] });
   }
-  const read = await ctx.files.readText(path);
+  const read = await files.readText(path);
   if (!read.ok) return read;
   const { text, encoding, bom, version, mode } = read.value;
   const patched = applyHunks(text, hunks, path);
@@ -142,19 +127,15 @@ async function update(file: Extract<FilePatch, { kind: 'update' }>, ctx: ToolCon
   return ok({ path: moveTo, change: 'moved', diff, changes });
 }
 
-/** Returns nothing for an unreadable patch: it fails when it runs. */
-function accessOf(patch: string): Access[] {
-  const files = parsePatch(patch);
-  if (!files.ok) return [];
-  return files.value.flatMap((file): Access[] => {
-    if (file.kind === 'add') return [{ kind: 'fs.write', path: file.path, expect: 'absent' }];
-    if (file.kind === 'delete') return [{ kind: 'fs.delete', path: file.path }];
-    if (file.moveTo === null) return [{ kind: 'fs.write', path: file.path }];
-    return [
-      { kind: 'fs.delete', path: file.path },
-      { kind: 'fs.write', path: file.moveTo, expect: 'absent' },
-    ];
-  });
+/** Returns the paths that a patch names, for one that cannot be applied. */
+function accessOf(file: FilePatch): Access[] {
+  if (file.kind === 'delete') return [{ kind: 'fs.delete', path: file.path }];
+  const written: Access = { kind: 'fs.write', path: file.path };
+  if (file.kind === 'add' || file.moveTo === null) return [written];
+  return [
+    { kind: 'fs.delete', path: file.path },
+    { kind: 'fs.write', path: file.moveTo },
+  ];
 }
 
 function describe({ path, change, diff }: { path: string; change: string; diff: string }): string {

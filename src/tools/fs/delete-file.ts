@@ -11,6 +11,7 @@ export const deleteFile = defineTool({
   category: ToolCategory.FILE,
   effect: 'once',
   patterns: 'paths',
+  changesFiles: 'deletes',
   description:
     'Delete a file or a folder of the workspace. A folder that is not empty needs recursive. A symlink is deleted, not ' +
     'its target. Always needs approval.',
@@ -22,27 +23,10 @@ export const deleteFile = defineTool({
   aliases: PATH_ALIASES,
 
   summary: ({ path, recursive }) => `Delete ${path}${recursive ? ' and everything in it' : ''}`,
-  access: ({ path, recursive }) => [{ kind: 'fs.delete', path, recursive }],
+  plan: (given) => ok({ changes: [{ kind: 'delete' as const, ...given }], asksAlways: true as const }),
 
-  /** Always needs approval, except where the call will be refused anyway. */
-  async approval({ path, recursive }, ctx) {
-    const would = await ctx.files.rehearse([{ kind: 'delete', path, recursive }]);
-    if (!would.ok) return undefined;
-    const [applied] = would.value;
-    const count = applied?.kind === 'delete' ? applied.deleted.length : 1;
-    const reason = count > 1 ? `It deletes ${path} with ${count - 1} entries.` : `It deletes ${path}.`;
-    return { reason, always: true } as const;
-  },
-
-  async preview({ path, recursive }, ctx) {
-    const would = await ctx.files.rehearse([{ kind: 'delete', path, recursive }]);
-    if (!would.ok) return `Delete ${path}, which would fail: ${would.error.message}`;
-    const [applied] = would.value;
-    return `Would delete:\n${applied?.kind === 'delete' ? applied.deleted.slice(0, MAX_NAMED).join('\n') : path}`;
-  },
-
-  async run({ path, recursive }, ctx) {
-    const done = await ctx.files.apply([{ kind: 'delete', path, recursive }]);
+  async run({ changes }, ctx) {
+    const done = await ctx.files.apply(changes);
     if (!done.ok) return done;
     const [applied] = done.value;
     if (applied?.kind !== 'delete') return fail('INTERNAL', 'The workspace gave no answer to a deletion.');

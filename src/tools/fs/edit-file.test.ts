@@ -103,12 +103,22 @@ test('a stale version is refused with what changed', async () => {
   expect(stale.text).toContain('-two\n+2');
 });
 
-test('two edits of one file at once both arrive', async () => {
-  await using ws = await tempWorkspace({ files: { 'n.md': 'a\nb\nc\n' } });
+const allowing = { decide: () => ({ verdict: 'allow', rule: 'test', reason: 'test' }) as const };
+
+test('two edits of one file at once both arrive where nobody is asked: the second is planned again', async () => {
+  await using ws = await tempWorkspace({ files: { 'n.md': 'a\nb\nc\n' }, options: { policy: allowing } });
   const edit = (old: string) => ws.call('edit_file', { path: 'n.md', edits: [{ old, new: old.toUpperCase() }] });
   const results = await Promise.all([edit('a'), edit('c')]);
   expect(results.map(({ ok }) => ok)).toEqual([true, true]);
   expect(readFileSync(ws.file('n.md'), 'utf8')).toBe('A\nb\nC\n');
+});
+
+test('a yes to one of two edits at once is none to the file that the other one leaves', async () => {
+  await using ws = await tempWorkspace({ files: { 'n.md': 'a\nb\nc\n' } });
+  const edit = (old: string) => ws.call('edit_file', { path: 'n.md', edits: [{ old, new: old.toUpperCase() }] });
+  const results = await Promise.all([edit('a'), edit('c')]);
+  expect(results.map(({ error }) => error?.code)).toEqual([undefined, 'CONFLICT']);
+  expect(readFileSync(ws.file('n.md'), 'utf8')).toBe('A\nb\nc\n');
 });
 
 test('a file too large to edit is refused with a way out', async () => {
@@ -191,13 +201,16 @@ test('an edit across line endings leaves what is around it alone in a file that 
   expect([edited.ok, readFileSync(ws.file('a.txt'), 'utf8')]).toEqual([true, 'a\r\nX\nY\ne\r\n']);
 });
 
-test('a file that changes while a person is asked is edited as it is then, never as it was shown', async () => {
+test('a file that changes while a person is asked is not edited: they saw another change', async () => {
   const approver = () => {
     writeFileSync(ws.file('f.txt'), 'new first line\na\n');
     return { approved: true };
   };
   await using ws = await tempWorkspace({ files: { 'f.txt': 'a\n' }, options: { approver } });
   const result = await ws.call('edit_file', { path: 'f.txt', edits: [{ old: 'a\n', new: 'b\n' }] });
-  expect(readFileSync(ws.file('f.txt'), 'utf8')).toBe('new first line\nb\n');
-  expect(result.text).toContain(' new first line\n-a\n+b');
+  expect(readFileSync(ws.file('f.txt'), 'utf8')).toBe('new first line\na\n');
+  expect(result.error).toMatchObject({
+    code: 'CONFLICT',
+    message: expect.stringContaining('has changed since'),
+  });
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { diffText } from '../../kernel/text/diff-text.ts';
 import { ToolCategory } from '../../kernel/tool/category.ts';
-import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
+import { planFailure } from '../../kernel/tool/plan.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
 import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
-import { changeApproval } from './change-approval.ts';
-import { diffText } from './diff-text.ts';
 import { PATH_ALIASES, pathParameter } from './path-parameter.ts';
 
 const input = z.object({
@@ -21,6 +21,7 @@ export const writeFile = defineTool({
   category: ToolCategory.FILE,
   effect: 'idempotent',
   patterns: 'paths',
+  changesFiles: 'writes',
   description:
     'Create a file or overwrite the whole file. Mode, encoding, byte order mark and CRLF line endings of an existing ' +
     'file are kept. Use edit_file to change a part of a file.',
@@ -36,35 +37,18 @@ export const writeFile = defineTool({
   aliases: { ...PATH_ALIASES, content: ['text', 'contents'] },
 
   summary: ({ path, content }) => `Write ${path} (${content.length} characters)`,
-  access({ path }, ctx) {
-    const found = ctx.files.inspect(path);
-    const isNew = found.ok && found.value.type === null;
-    return [isNew ? { kind: 'fs.write', path, expect: 'absent' } : { kind: 'fs.write', path }];
-  },
-  approval: ({ path, version }, ctx) => changeApproval(ctx, [path], { refusesStale: version === undefined }),
-
-  async preview(given, ctx) {
-    const change = changeOf(given, ctx);
-    const would = change.ok ? await ctx.files.rehearse([change.value]) : change;
-    if (!would.ok) return `Write ${given.path}, which would fail: ${would.error.message}`;
-    const [applied] = would.value;
-    return applied?.kind === 'write' ? describe(applied, 'Would') : '';
+  plan(given) {
+    const change = changeOf(given);
+    if (!change.ok) return planFailure(change, [{ kind: 'fs.write', path: given.path }]);
+    const isText = given.encoding === 'utf-8';
+    return ok({
+      changes: [change.value],
+      ...(isText && { withText: (content: string) => ({ ...given, content }) }),
+    });
   },
 
-  async draft(given, ctx) {
-    const change = changeOf(given, ctx);
-    const would = change.ok && given.encoding === 'utf-8' ? await ctx.files.rehearse([change.value]) : undefined;
-    const applied = would?.ok ? would.value[0] : undefined;
-    if (applied?.kind !== 'write' || applied.after === null) return undefined;
-    if (!applied.created && applied.before === null) return undefined;
-    const { path, before, after } = applied;
-    return { path, before: before ?? '', after, withText: (content) => ({ ...given, content }) };
-  },
-
-  async run(given, ctx) {
-    const change = changeOf(given, ctx);
-    if (!change.ok) return change;
-    const done = await ctx.files.apply([change.value]);
+  async run({ changes }, ctx) {
+    const done = await ctx.files.apply(changes);
     if (!done.ok) return done;
     const [applied] = done.value;
     if (applied?.kind !== 'write') return fail('INTERNAL', 'The workspace gave no answer to a write.');
@@ -85,10 +69,10 @@ export const writeFile = defineTool({
   ],
 });
 
-function changeOf({ path, content, encoding, createDirs, version }: WriteInput, ctx: ToolContext): Result<Change> {
+function changeOf({ path, content, encoding, createDirs, version }: WriteInput): Result<Change> {
   const bytes = encoding === 'base64' ? fromBase64(content) : ok({ text: content });
   if (!bytes.ok) return bytes;
-  if (encoding === 'utf-8' && holdsNotice(content) && ctx.files.inspect(path).ok) return shownText();
+  if (encoding === 'utf-8' && holdsNotice(content)) return shownText();
   const expect = version === undefined ? {} : { expect: { version } };
   return ok({ kind: 'write', path, content: bytes.value, createDirs, ...expect });
 }
@@ -123,11 +107,4 @@ function fromBase64(content: string): Result<Uint8Array> {
 
 function diffOf({ before, after }: Extract<AppliedChange, { kind: 'write' }>): string {
   return before === null || after === null ? '' : diffText(before, after).text;
-}
-
-function describe(applied: Extract<AppliedChange, { kind: 'write' }>, verb: string): string {
-  const { path, created, size } = applied;
-  const head = `${verb} ${created ? 'create' : 'overwrite'} ${path} (${size} bytes).`;
-  const diff = diffOf(applied);
-  return diff === '' ? head : `${head}\n${diff}`;
 }

@@ -309,6 +309,7 @@ test('when the time is over, the results until then are given and said to be par
     kind: bubblewrap.kind,
     status: () => bubblewrap.status(),
     close: async () => {},
+    compare: (request) => bubblewrap.compare(request),
     run(request) {
       const command = ['bash', '-c', '"$@"; sleep 60', 'slow', ...(request.command as readonly string[])];
       return bubblewrap.run({ ...request, command, limits: { ...request.limits, timeMs: 1500 } });
@@ -331,6 +332,7 @@ test.each([
     kind: bubblewrap.kind,
     status: () => bubblewrap.status(),
     close: async () => {},
+    compare: (request) => bubblewrap.compare(request),
     run: (request) =>
       bubblewrap.run({
         ...request,

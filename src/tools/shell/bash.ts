@@ -8,14 +8,12 @@ import {
   commandEnvironment,
   cwd,
   firstLine,
-  mountsOf,
   secondsFor,
   timeout,
+  writesOf,
 } from './command-parameters.ts';
 import { firstLook, processShape, renderProcess } from './process-text.ts';
-import { rememberScripts, runsScripts, unfamiliarScript } from './project-scripts.ts';
-import { leftFiles, renderReport, report, runReport } from './run-report.ts';
-import { plainText } from './terminal-text.ts';
+import { leftFiles, rehearseCommand, renderReport, runAndReport, runReport } from './run-report.ts';
 
 // Strict: a model that believes it disabled the sandbox with an invented parameter must get an error.
 const input = z.strictObject({
@@ -34,7 +32,8 @@ export const bash = defineTool({
   effect: 'once',
   patterns: 'commands',
   description:
-    'Run a command with bash in the workspace, in a sandbox. Returns its output, the exit code and the files it changed. ' +
+    'Run a command with bash in the workspace, in a sandbox. Returns its output, the exit code, the files it changed and ' +
+    'whether these changes were kept: a person may discard them. ' +
     'There is no terminal and no input: use options such as --yes instead of answering questions. Only files persist ' +
     'between calls. Start servers with background: true.',
   input,
@@ -50,32 +49,27 @@ export const bash = defineTool({
     const access = {
       kind: 'process.run',
       command,
-      writes: background ? 'background' : 'workspace',
+      writes: background ? 'background' : 'stage',
       ...(cwd !== undefined && { cwd }),
       ...(env !== undefined && { env: Object.keys(env) }),
     } as const;
-    const scripts = ctx.commands.scriptFiles(command, cwd);
     const exposed = ctx.commands.exposedSecret(command, cwd);
-    if (!runsScripts(scripts) && exposed === undefined) return [access];
-    return Promise.all([unfamiliarScript(scripts, ctx), exposed]).then(([unfamiliar, exposes]) => [
-      { ...access, ...(unfamiliar && { unfamiliar }), ...(exposes !== undefined && { exposes }) },
-    ]);
+    if (exposed === undefined) return [access];
+    return exposed.then((exposes) => [exposes === undefined ? access : { ...access, exposes }]);
   },
-  seconds: ({ timeout }, ctx) => callSeconds(secondsFor(timeout, ctx.timeout)),
+  seconds: ({ timeout }, ctx) => callSeconds(secondsFor(timeout, ctx.timeout), ctx),
   preview: ({ command, cwd, timeout, background }, ctx) => {
     const where = cwd === undefined ? 'the workspace' : cwd;
     const time = background ? 'in the background' : `for at most ${secondsFor(timeout, ctx.timeout)} s`;
     return `${command}\nin ${where}, in the sandbox, ${time}`;
   },
 
+  rehearse: (input, ctx) =>
+    input.background ? ok({ text: IN_BACKGROUND, stage: null }) : rehearseCommand(requestOf(input, ctx), ctx),
+
   async run(input, ctx) {
-    rememberScripts(ctx);
     if (input.background) return start(input, ctx);
-    const ran = await ctx.commands.run({
-      ...requestOf(input, ctx),
-      onOutput: (text) => ctx.progress({ output: plainText(text) }),
-    });
-    return ran.ok ? report(ran.value, ctx) : ran;
+    return runAndReport(requestOf(input, ctx), ctx);
   },
 
   render: ({ process, ...value }) =>
@@ -83,21 +77,21 @@ export const bash = defineTool({
   attachments: leftFiles,
 });
 
+const IN_BACKGROUND = 'It was not tried: a process in the background has no end at which its changes could be shown.';
+
 function requestOf({ command, cwd, env, timeout }: BashInput, ctx: ToolContext): CommandRequest {
-  const mounts = mountsOf(ctx);
   return {
     command: { script: command },
     timeoutMs: secondsFor(timeout, ctx.timeout) * 1000,
-    mounts,
+    title: firstLine(command),
+    ...writesOf(ctx),
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
-    // A read-only command needed no approval, so it gets no network.
-    ...(mounts === 'live' && { network: 'allowed' as const }),
   };
 }
 
 async function start(input: BashInput, ctx: ToolContext) {
-  const started = await ctx.commands.start({ ...requestOf(input, ctx), title: firstLine(input.command) });
+  const started = await ctx.commands.start(requestOf(input, ctx));
   if (!started.ok) return started;
   const looked = await firstLook(started.value.id, ctx);
   if (!looked.ok) return looked;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
+import type { CommandRequest } from '../../kernel/world/commands.ts';
 import { isObeyedVariable } from '../../kernel/world/environment.ts';
-import type { MountMode } from '../../kernel/world/sandbox.ts';
 
 const MAX_SECONDS = 600;
-/** Time beyond the command's own for ending it, collecting output and finding changed files. */
+/** Time beyond the command's own for ending it, collecting output and listing its changes. */
 const GRACE_SECONDS = 15;
 
 export const cwd = z.string().min(1).optional().describe('Folder to start in, relative to the workspace root');
@@ -37,13 +37,21 @@ export function timeout(what: string) {
 export function secondsFor(given: number | undefined, fallback: number): number {
   return given ?? Math.min(fallback, MAX_SECONDS);
 }
-export function callSeconds(seconds: number): number {
-  return seconds + GRACE_SECONDS;
+/** A run that can only read may be repeated on the real files, with its whole time. */
+export function callSeconds(seconds: number, { granted }: Pick<ToolContext, 'granted'>): number {
+  const isReading = granted.some((access) => access.kind === 'process.run' && access.writes === 'nothing');
+  return (isReading ? 2 * seconds : seconds) + GRACE_SECONDS;
 }
 
-/** Mounts the workspace as granted: a read-only command cannot write. */
-export function mountsOf({ granted }: ToolContext): MountMode {
-  return granted.some((access) => access.kind === 'process.run' && access.writes === 'nothing') ? 'read' : 'live';
+/** Runs as it was granted: where its writes go, whether it may use the network, and by which rule. */
+export function writesOf({ granted }: ToolContext): Pick<CommandRequest, 'writes' | 'network' | 'allowedBy'> {
+  const run = granted.find((access) => access.kind === 'process.run');
+  const { writes = 'stage', network, allowedBy } = run ?? {};
+  return {
+    writes: writes === 'background' ? 'stage' : writes,
+    ...(network && { network: 'allowed' as const }),
+    ...(allowedBy !== undefined && { allowedBy }),
+  };
 }
 
 export function firstLine(text: string): string {

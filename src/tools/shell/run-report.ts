@@ -2,9 +2,14 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { truncate } from '../../kernel/text/truncate.ts';
-import type { Attachment, ToolContext } from '../../kernel/tool/tool.ts';
+import { type KeptChanges, keptChanges } from '../../kernel/tool/kept-changes.ts';
+import type { Attachment, Rehearsal, ToolContext } from '../../kernel/tool/tool.ts';
+import type { CommandRequest, CommandResult } from '../../kernel/world/commands.ts';
 import type { CapturedStream, RunResult } from '../../kernel/world/sandbox.ts';
+import { changesLine } from '../changes/changes-line.ts';
+import { stageHints } from './stage-hints.ts';
 import { lastQuestion, plainText } from './terminal-text.ts';
+import { readOnlyRehearsal, wantsToWrite } from './wants-to-write.ts';
 
 /** Characters of output for the model; the rest is stored. */
 const MODEL_CHARACTERS = 10_000;
@@ -21,14 +26,8 @@ export const runReport = z.object({
   signal: z.string().nullable(),
   /** Milliseconds. */
   duration: z.number(),
-  changed: z
-    .object({
-      created: z.array(z.string()),
-      modified: z.array(z.string()),
-      deleted: z.array(z.string()),
-      complete: z.boolean(),
-    })
-    .nullable(),
+  /** Null where nothing was staged. */
+  changed: keptChanges.nullable(),
   /** Information besides the output. */
   notes: z.array(z.string()),
   /** Both streams in order, as the model reads them; `artifact` has the whole output where this is a part. */
@@ -37,24 +36,68 @@ export const runReport = z.object({
 });
 export type RunReport = z.output<typeof runReport>;
 
-/** Converts a run to a result. A stopped run is a failure with its output; a non-zero exit code is not a failure. */
-export async function report(run: RunResult, ctx: ToolContext): Promise<Result<RunReport>> {
-  const value = await reportOf(run, ctx);
-  const kept = value.artifact !== undefined && { artifact: value.artifact };
-  if (run.endedBy === null || run.endMessage === null) return ok(value, { sandbox: run.sandbox, ...kept });
+/**
+ * Runs a command, keeps its changes or has a person decide about them, then converts the run to a result. A stopped run is a
+ * failure with its output; a non-zero exit code is not a failure. A run that could only read and was refused a write is
+ * repeated on the real files if a person agrees.
+ */
+export async function runAndReport(request: CommandRequest, ctx: ToolContext): Promise<Result<RunReport>> {
+  const ran = await ctx.commands.run({ ...request, onOutput: (text) => ctx.progress({ output: plainText(text) }) });
+  if (!ran.ok) return ran;
+  if (request.writes !== 'nothing' || !wantsToWrite(ran.value)) return keepAndReport(ran.value, ctx);
+  const again = await ctx.runLive();
+  if (again === null) return keepAndReport(ran.value, ctx);
+  if (again.ok) {
+    ran.value.output.log.dispose();
+    return ok(again.value as RunReport, again.metadata);
+  }
+  const note = `It could only read, and wanted to write. It was not run on the real files: ${again.error.message}`;
+  return keepAndReport({ ...ran.value, notes: [...ran.value.notes, note] }, ctx);
+}
+
+async function keepAndReport(run: CommandResult, ctx: ToolContext): Promise<Result<RunReport>> {
+  const kept = run.stage === null ? null : await ctx.keep(run.stage);
+  const value = await reportOf(run, kept, ctx);
+  const stored = value.artifact !== undefined && { artifact: value.artifact };
+  if (run.endedBy === null || run.endMessage === null) return ok(value, { sandbox: run.sandbox, ...stored });
   const code = CODE_OF[run.endedBy] ?? 'EXECUTION_ERROR';
-  const { stdout, stderr, exitCode, signal, duration } = value;
+  const { stdout, stderr, exitCode, signal, duration, changed } = value;
   const question = code === 'TIMEOUT' ? lastQuestion(value.output) : undefined;
   const hint = question === undefined ? '' : `\n${unapprovedHosts(question)}`;
   const shown = value.output === '' ? 'It printed nothing.' : `Its output until then:\n${value.output}`;
   const details = { endedBy: run.endedBy, exitCode, signal, duration, stdout: end(stdout), stderr: end(stderr) };
-  return { ...fail(code, `${run.endMessage}${hint}\n${shown}`, details), ...(kept && { metadata: kept }) };
+  const effect = changesLine(changed).map((line) => `\n${line}`);
+  const message = `${run.endMessage}${hint}${effect.join('')}\n${shown}`;
+  return { ...fail(code, message, details), ...(stored && { metadata: stored }) };
 }
+
+/**
+ * Runs a command for a dry run: staged, without network, and its changes are left to the runtime, which shows and discards
+ * them. A command that was granted the real files is not run.
+ */
+export async function rehearseCommand(request: CommandRequest, ctx: ToolContext): Promise<Result<Rehearsal>> {
+  const { network, ...offline } = request;
+  if (request.writes === 'workspace') return ok({ text: NOT_TRIED, stage: null });
+  const ran = await ctx.commands.run(offline);
+  if (!ran.ok) return ran;
+  const { stage, endMessage } = ran.value;
+  const wants = wantsToWrite(ran.value) ? 'writes' : 'reads';
+  const report = await reportOf(ran.value, null, ctx);
+  if (request.writes === 'nothing') return ok(readOnlyRehearsal(renderReport(report), wants));
+  const remarks = [
+    ...(endMessage === null ? [] : [`[${endMessage}]`]),
+    ...(network === undefined ? [] : ['[Tried without the network, which a real run would have.]']),
+    ...(stage === null ? ['It would change no file.'] : []),
+  ];
+  return ok({ text: [`It was tried, and nothing is kept:\n${renderReport(report)}`, ...remarks].join('\n'), stage });
+}
+
+const NOT_TRIED = 'It was not tried: nothing here can show its changes before they are made.';
 
 const CODE_OF: Partial<Record<string, ErrorCode>> = { time: 'TIMEOUT', cancel: 'CANCELLED', closed: 'CANCELLED' };
 
-async function reportOf(run: RunResult, ctx: ToolContext): Promise<RunReport> {
-  const { output, exitCode, signal, changes, quarantined } = run;
+async function reportOf(run: RunResult, kept: KeptChanges | null, ctx: ToolContext): Promise<RunReport> {
+  const { output, exitCode, signal } = run;
   const whole = inOrder(output.log.pieces(), output);
   output.log.dispose();
   const room = Math.min(MODEL_CHARACTERS, ctx.maxOutputSize) - Math.min(FOOTER, Math.floor(ctx.maxOutputSize / 2));
@@ -66,15 +109,10 @@ async function reportOf(run: RunResult, ctx: ToolContext): Promise<RunReport> {
     exitCode,
     signal,
     duration: Math.round(run.durationMs),
-    changed: changes && {
-      created: [...changes.created],
-      modified: [...changes.modified],
-      deleted: [...changes.deleted],
-      complete: changes.complete,
-    },
+    changed: kept,
     notes: [
       ...(question === undefined ? [] : [unapprovedHosts(question)]),
-      ...quarantined.map(({ path, movedTo, reason }) => `${path} was moved to ${movedTo}: ${reason}`),
+      ...stageHints(exitCode, whole),
       ...refusedHosts(run),
       ...run.notes,
     ],
@@ -87,7 +125,7 @@ async function reportOf(run: RunResult, ctx: ToolContext): Promise<RunReport> {
 export function renderReport({ output, exitCode, signal, duration, changed, notes }: RunReport): string {
   const took = duration < 1000 ? `${duration} ms` : `${(duration / 1000).toFixed(1)} s`;
   const end = signal === null ? `exit code ${exitCode}` : `ended by ${signal}`;
-  const lines = [`[${end}, ${took}]`, ...changedLine(changed), ...notes.map((note) => `[${note}]`)];
+  const lines = [`[${end}, ${took}]`, ...changesLine(changed), ...notes.map((note) => `[${note}]`)];
   const border = output === '' || output.endsWith('\n') ? '' : '\n';
   return `${output}${border}${lines.join('\n')}`;
 }
@@ -95,26 +133,7 @@ export function renderReport({ output, exitCode, signal, duration, changed, note
 /** The files the command created or changed, for clients that can link to them. */
 export function leftFiles({ changed }: RunReport): Attachment[] {
   const paths = [...(changed?.created ?? []), ...(changed?.modified ?? [])];
-  const folders = new Set(paths.flatMap(foldersOf));
-  const files = paths.filter((path) => !folders.has(path));
-  return files.slice(0, MAX_PATHS).map((path) => ({ kind: 'file', path }));
-}
-
-function foldersOf(path: string): string[] {
-  const folders: string[] = [];
-  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) folders.push(path.slice(0, at));
-  return folders;
-}
-
-function changedLine(changed: RunReport['changed']): string[] {
-  if (changed === null) return [];
-  const kinds = (['created', 'modified', 'deleted'] as const).flatMap((kind) => {
-    const paths = changed[kind];
-    if (paths.length === 0) return [];
-    const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
-    return [`${kind} ${paths.slice(0, MAX_PATHS).join(', ')}${more}`];
-  });
-  return kinds.length === 0 ? [] : [`[Files: ${kinds.join('; ')}]`];
+  return paths.slice(0, MAX_PATHS).map((path) => ({ kind: 'file', path }));
 }
 
 /** Both streams in order of arrival; stderr is marked. */

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { leftFiles } from './run-report.ts';
 import { plainText } from './terminal-text.ts';
 
 test.each([
@@ -33,18 +32,4 @@ test.each([
   const started = performance.now();
   plainText(output);
   expect(performance.now() - started).toBeLessThan(3_000);
-});
-
-test('the files that a command left, without the folders they are in, also of many', () => {
-  const created = Array.from({ length: 10_000 }, (_, at) => [`d${at}`, `d${at}/e`, `d${at}/e/f.txt`]).flat();
-  const report = { changed: { created, modified: ['d1.txt'], deleted: [] } } as unknown as Parameters<
-    typeof leftFiles
-  >[0];
-  const started = performance.now();
-  const left = leftFiles(report);
-  expect(left.slice(0, 2)).toEqual([
-    { kind: 'file', path: 'd0/e/f.txt' },
-    { kind: 'file', path: 'd1/e/f.txt' },
-  ]);
-  expect(performance.now() - started).toBeLessThan(5_000);
 });

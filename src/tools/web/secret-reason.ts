@@ -1,4 +1,5 @@
-import type { OwnReason, ToolContext } from '../../kernel/tool/tool.ts';
+import type { OwnReason } from '../../kernel/tool/plan.ts';
+import type { ToolContext } from '../../kernel/tool/tool.ts';
 
 /** Requires approval, whatever the rules say, for a request that contains a value of a sensitive file. */
 export async function secretReason(texts: readonly string[], ctx: ToolContext): Promise<OwnReason | undefined> {

@@ -163,18 +163,18 @@ const turning = (link: string, to: string) => ({
 });
 
 test.each([
-  ['another protected one', '.idea'],
-  ['a place outside', '/etc'],
-])('a link that is turned from %s to a protected place leads nowhere either', async (_what, before) => {
+  ['another protected one', '.idea', 'CONFLICT'],
+  ['a place outside', '/etc', 'INVALID_PATH'],
+])('a link that is turned from %s to a protected place leads nowhere either', async (_what, before, code) => {
   await using ws = await tempWorkspace({ files: { '.idea/a': '', '.git/hooks/a': '' } });
   symlinkSync(before, ws.file('d'));
   const policy = turning(ws.file('d'), '.git/hooks');
   const { call } = createToolwright({ tools: builtInTools, world: ws.workspace, policy });
-  expect((await call('write_file', { path: 'd/x', content: 'x' })).error?.code).toBe('CONFLICT');
+  expect((await call('write_file', { path: 'd/x', content: 'x' })).error?.code).toBe(code);
   expect(readdirSync(ws.file('.git/hooks'))).toEqual(['a']);
 });
 
-test('an edit that nobody was asked about because it did not fit is not made where it fits by then', async () => {
+test('an edit that does not fit is refused at once, and not made where it fits by then', async () => {
   const config = '[core]\n';
   await using ws = await tempWorkspace({ files: { '.git/description': 'none\n', '.git/config': config } });
   symlinkSync('.git/description', ws.file('d'));
@@ -184,7 +184,7 @@ test('an edit that nobody was asked about because it did not fit is not made whe
     world: ws.workspace,
     policy: turning(ws.file('d'), '.git/config'),
   });
-  expect((await turned.call('edit_file', edit)).error?.code).toBe('CONFLICT');
+  expect((await turned.call('edit_file', edit)).error?.code).toBe('INVALID_INPUT');
   const changed = createToolwright({
     tools: builtInTools,
     world: ws.workspace,
@@ -195,7 +195,7 @@ test('an edit that nobody was asked about because it did not fit is not made whe
       },
     },
   });
-  expect((await changed.call('edit_file', { ...edit, path: '.git/description' })).error?.code).toBe('CONFLICT');
+  expect((await changed.call('edit_file', { ...edit, path: '.git/description' })).error?.code).toBe('INVALID_INPUT');
   for (const path of ['.git/config', '.git/description'])
     expect(readFileSync(ws.file(path), 'utf8'), path).toBe(config);
 });

@@ -1,5 +1,6 @@
 import { renameSync } from 'node:fs';
 import { errnoFailure, errnoOf } from '../../host/errno.ts';
+import type { Folder } from '../../host/folder.ts';
 import { notFound } from '../../host/open-file.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import { discardTree } from '../../host/visit-tree.ts';
@@ -10,28 +11,39 @@ import type { Change } from '../../kernel/world/workspace.ts';
 import type { Snapshot } from '../journal/change-set.ts';
 import type { Journal } from '../journal/journal.ts';
 import { treeName } from '../journal/snapshots.ts';
-import { copyTree, syncFolder } from './copy-tree.ts';
-import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
+import { copyTree } from './copy-tree.ts';
+import { conflictAt, isSame, readVersion } from './expectation.ts';
+import { renameFolder } from './move-name.ts';
+import { type PreparedChange, type SetScope, tempName, type Writer } from './prepared-change.ts';
+import { rehearsedVersion } from './rehearsed-version.ts';
+import type { SetSync } from './sync-set.ts';
 import { treeBelow } from './tree-below.ts';
 
 type Delete = Extract<Change, { kind: 'delete' }>;
 
 /** Prepares a delete: the file or folder is moved into the journal whole, so that it can come back. The target of a symlink stays. */
-export async function prepareDelete(writer: Writer, change: Delete): Promise<Result<PreparedChange>> {
+export async function prepareDelete(writer: Writer, scope: SetScope, change: Delete): Promise<Result<PreparedChange>> {
   const { root, journal } = writer;
-  const located = root.locate(change.path, { last: 'keep' });
+  const located =
+    change.expect === undefined ? root.locate(change.path, { last: 'keep' }) : exactly(scope, change.path);
   if (!located.ok) return located;
   const spot = located.value;
+  const close = (): void => {
+    if (change.expect === undefined) spot.folder.close();
+  };
   const failed = (result: Result<never>): Result<never> => {
-    spot.folder.close();
+    close();
     return result;
   };
 
   try {
     if (spot.name === '') return failed(fail('PERMISSION_DENIED', 'The workspace itself cannot be deleted.'));
     if (spot.stat === null) return failed(notFound(spot.path));
-    const secret = spot.stat.isFile() ? await writer.secrets.refuse(spot.path, spot.stat) : undefined;
-    if (secret !== undefined) return failed(secret);
+    if (spot.stat.isFile()) scope.touched.push({ path: spot.path, stat: spot.stat });
+    if (change.expect !== undefined) {
+      const { version } = await readVersion(spot.folder, spot.name, spot.stat);
+      if (version !== change.expect.version) return failed(conflictAt(spot.path, 'was changed'));
+    }
     const below = await treeBelow(root, spot);
     if (!below.ok) return failed(below);
     const { paths, bytes } = below.value;
@@ -42,42 +54,62 @@ export async function prepareDelete(writer: Writer, change: Delete): Promise<Res
     const open = writer.stillOpen?.(change.path, spot) ?? ok(undefined);
     if (!open.ok) return failed(open);
     const temp = tempName();
-    const { ino: inode, mtimeMs: modifiedMs } = spot.stat;
+    const before = spot.stat;
+    const { ino: inode, mtimeMs: modifiedMs } = before;
     const image: Snapshot | null =
       journal === undefined
         ? null
         : { by: 'tree', name: treeName(temp, bytes), digest: null, size: bytes, mode: spot.stat.mode };
+    scope.sync.expect(1);
     return ok({
       paths: [spot.path],
-      applied: { kind: 'delete', path: spot.path, deleted: [spot.path, ...paths], undoable: journal?.lasts === true },
+      phase: scope.swapped.has(spot.path) ? 'swap' : 'delete',
+      applied: {
+        kind: 'delete',
+        path: spot.path,
+        deleted: [spot.path, ...paths],
+        undoable: journal?.lasts === true,
+        ...(writer.rehearsal && { versions: { [spot.path]: await rehearsedVersion(spot) } }),
+      },
       recorded: { kind: 'delete', path: spot.path, temp, image, inode, modifiedMs },
-      perform: () => remove(spot, temp, journal, image),
-      dispose: () => spot.folder.close(),
+      async perform() {
+        const now = change.expect === undefined ? located : exactly(scope, spot.path);
+        if (!now.ok) return now;
+        if (change.expect !== undefined && !isSame(now.value.stat, before)) return conflictAt(spot.path, 'was changed');
+        return remove(now.value, scope.sync, { temp, journal, image });
+      },
+      dispose: close,
     });
   } catch (thrown) {
     return failed(errnoFailure(thrown, change.path));
   }
 }
 
-async function remove(
-  { folder, name, path }: ResolvedPath,
-  temp: string,
-  journal: Journal | undefined,
-  image: Snapshot | null,
-): Promise<Result<void>> {
+/** The path of a change that says what it expects must lead there itself. */
+function exactly({ folders }: SetScope, path: string): Result<ResolvedPath> {
+  const found = folders.findExisting(path);
+  return found.ok ? ok({ ...found.value, via: [], made: [] }) : found;
+}
+
+interface Removal {
+  readonly temp: string;
+  readonly journal: Journal | undefined;
+  readonly image: Snapshot | null;
+}
+
+function remove({ folder, name, path }: ResolvedPath, sync: SetSync, { temp, journal, image }: Removal): Result<void> {
   try {
-    if (
-      journal === undefined ||
-      image === null ||
-      !moveAway(folder.at(name), journal.snapshots.folder.at(image.name))
-    ) {
-      if (journal !== undefined && image !== null) copyTree(folder, name, journal.snapshots.folder, image.name);
+    if (journal === undefined || image === null || !moveAway(folder, name, journal.snapshots.folder.at(image.name))) {
+      if (journal !== undefined && image !== null) {
+        copyTree(folder, name, journal.snapshots.folder, { name: image.name, sync });
+      }
       failpoint('workspace.copied');
       renameSync(folder.at(name), folder.at(temp));
       // It is deleted by now, whatever is left of it under this name.
       discardTree(folder, temp);
     }
-    syncFolder(folder);
+    failpoint('workspace.deleted');
+    sync.folder(folder);
     return ok(undefined);
   } catch (thrown) {
     return errnoFailure(thrown, path);
@@ -85,9 +117,9 @@ async function remove(
 }
 
 /** False when the journal lies on another file system. */
-function moveAway(from: string, to: string): boolean {
+function moveAway(folder: Folder, name: string, to: string): boolean {
   try {
-    renameSync(from, to);
+    renameFolder(folder, name, to);
     return true;
   } catch (thrown) {
     if (errnoOf(thrown) !== 'EXDEV') throw thrown;

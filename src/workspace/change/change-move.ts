@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { errnoFailure, errnoOf } from '../../host/errno.ts';
+import { digestOf } from '../../host/file-version.ts';
 import { MAX_WHOLE_BYTES, notFound, openFile, readWhole } from '../../host/open-file.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import { typeOf } from '../../host/visit-tree.ts';
@@ -7,12 +8,12 @@ import type { ResolvedPath } from '../../host/walk-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { liesUnwalked } from '../../kernel/world/file-policy.ts';
 import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
-import { digestOf } from '../read/file-content.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import { syncFolder } from './copy-tree.ts';
 import { moveName } from './move-name.ts';
 import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
 import { folderMaker, rehearseBelowMissing, wouldMake } from './rehearsal.ts';
+import { rehearsedVersion } from './rehearsed-version.ts';
 import { removeCreatedFolders } from './remove-created-folders.ts';
 import { treeBelow } from './tree-below.ts';
 
@@ -30,10 +31,11 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
   }
   const target = root.locate(change.to, { last: 'keep', make: folderMaker(writer) });
   if (!target.ok) {
-    from.folder.close();
-    if (!wouldMake(target)) return target;
-    const applied = (path: string): AppliedChange => ({ kind: 'move', from: from.path, to: path, replaced: false });
-    return rehearseBelowMissing(writer, { located: target, applied });
+    if (!wouldMake(target)) {
+      from.folder.close();
+      return target;
+    }
+    return imaginedMove(writer, from, target);
   }
   const to = target.value;
   const close = () => {
@@ -56,7 +58,16 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     const temp = tempName();
     return ok({
       paths: [from.path, to.path],
-      applied: { kind: 'move', from: from.path, to: to.path, replaced: to.stat !== null },
+      phase: 'changed',
+      applied: {
+        kind: 'move',
+        from: from.path,
+        to: to.path,
+        replaced: to.stat !== null,
+        ...(writer.rehearsal && {
+          versions: { [from.path]: await rehearsedVersion(from), [to.path]: await rehearsedVersion(to) },
+        }),
+      },
       recorded: {
         kind: 'move',
         from: from.path,
@@ -78,6 +89,26 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     });
   } catch (thrown) {
     return failed(errnoFailure(thrown, change.from));
+  }
+}
+
+/** A move into a folder that does not exist yet. */
+async function imaginedMove(
+  writer: Writer,
+  from: ResolvedPath,
+  located: Result<unknown>,
+): Promise<Result<PreparedChange>> {
+  try {
+    const version = await rehearsedVersion(from);
+    const applied = (to: string): AppliedChange => {
+      const versions = { [from.path]: version, [to]: 'absent' };
+      return { kind: 'move', from: from.path, to, replaced: false, versions };
+    };
+    return rehearseBelowMissing(writer, { located, applied });
+  } catch (thrown) {
+    return errnoFailure(thrown, from.path);
+  } finally {
+    from.folder.close();
   }
 }
 

@@ -1,6 +1,7 @@
 import { closeSync, type Stats } from 'node:fs';
 import { createTwoFilesPatch } from 'diff';
 import { errnoFailure } from '../../host/errno.ts';
+import { digestOfFile, versionOf } from '../../host/file-version.ts';
 import { MAX_WHOLE_BYTES, notAFile, openFile, readWhole } from '../../host/open-file.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
@@ -8,7 +9,7 @@ import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
 import type { Snapshot } from '../journal/change-set.ts';
 import { encodeText } from '../read/decode-text.ts';
-import { digestOfFile, FileContent, versionOf } from '../read/file-content.ts';
+import { FileContent } from '../read/file-content.ts';
 import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
 import { folderMaker, rehearseBelowMissing, wouldMake } from './rehearsal.ts';
 import { removeCreatedFolders } from './remove-created-folders.ts';
@@ -62,9 +63,11 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
       before,
       after,
       note,
+      ...(writer.rehearsal && { versions: { [spot.path]: now?.digest ? versionOf(now.digest) : 'absent' } }),
     };
     return ok({
       paths: [spot.path],
+      phase: now === null ? 'new' : 'changed',
       applied,
       recorded: {
         kind: 'write',
@@ -98,13 +101,14 @@ function imaginedWrite(writer: Writer, change: Write, located: Result<unknown>):
   const { bytes, before, after, note } = content.value;
   const version = versionOf(new FileContent(bytes).digest);
   const applied = (path: string): AppliedChange => {
-    return { kind: 'write', path, created: true, size: bytes.length, version, before, after, note };
+    const versions = { [path]: 'absent' };
+    return { kind: 'write', path, created: true, size: bytes.length, version, before, after, note, versions };
   };
   return rehearseBelowMissing(writer, { located, applied });
 }
 
-function asksForVersion({ seen, session }: Writer, { expect }: Write, path: string): boolean {
-  return typeof expect === 'object' || seen.version(session, path) !== undefined;
+function asksForVersion({ seen, session, rehearsal }: Writer, { expect }: Write, path: string): boolean {
+  return rehearsal === true || typeof expect === 'object' || seen.version(session, path) !== undefined;
 }
 
 interface CurrentContent {

@@ -2,10 +2,12 @@ import {
   closeSync,
   constants,
   fsyncSync,
+  futimesSync,
   mkdirSync,
   openSync,
   readdirSync,
   readSync,
+  type Stats,
   symlinkSync,
   writeSync,
 } from 'node:fs';
@@ -19,15 +21,32 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Where a rename cannot go: to another file system. Links are copied as links, owners as far as may be; throws what the system throws. */
-export function copyTree(from: Folder, name: string, to: Folder, newName: string): void {
+/** Where a copy goes. */
+export interface CopyTarget {
+  readonly name: string;
+  /** Left out: each file is synced. */
+  readonly sync?: { file(fd: number): void };
+}
+
+const SYNC_EACH = { file: fsyncSync };
+
+/**
+ * Where a rename cannot go: to another file system. Links are copied as links, times are kept, owners as far as may be;
+ * throws what the system throws.
+ */
+export function copyTree(
+  from: Folder,
+  name: string,
+  to: Folder,
+  { name: newName, sync = SYNC_EACH }: CopyTarget,
+): void {
   const stat = from.stat(name);
   if (stat === null) throw Object.assign(new Error('gone'), { code: 'ENOENT' });
   if (stat.isSymbolicLink()) {
     symlinkSync(from.readLink(name), to.at(newName));
     copySymlinkOwnership(to.at(newName), stat);
-  } else if (stat.isFile()) copyFile(from.at(name), to.at(newName), stat);
-  else if (stat.isDirectory()) copyFolder(from, name, to, { newName, like: stat });
+  } else if (stat.isFile()) copyFile(from.at(name), to.at(newName), { like: stat, times: stat, sync });
+  else if (stat.isDirectory()) copyFolder(from, name, to, { newName, like: stat, sync });
   else throw Object.assign(new Error('special'), { code: 'ENXIO' });
 }
 
@@ -35,29 +54,44 @@ function copyFolder(
   from: Folder,
   name: string,
   to: Folder,
-  { newName, like }: { newName: string; like: FileOwnership },
+  { newName, like, sync }: { newName: string; like: Stats; sync: Syncer },
 ): void {
   mkdirSync(to.at(newName), { mode: 0o700 });
   const [source, target] = [from.openChild(name), to.openChild(newName)];
   try {
-    for (const entry of readdirSync(source.at(''))) copyTree(source, entry, target, entry);
-    finishFolder(target, like);
+    for (const entry of readdirSync(source.at(''))) copyTree(source, entry, target, { name: entry, sync });
+    finishFolder(target, like, sync);
   } finally {
     source.close();
     target.close();
   }
 }
 
-function copyFile(source: string, target: string, like: FileOwnership): void {
+export interface CopiedFile {
+  /** Mode and owner that the copy gets. */
+  readonly like: FileOwnership;
+  readonly times: Pick<Stats, 'atime' | 'mtime'>;
+  readonly sync: Syncer;
+}
+
+type Syncer = NonNullable<CopyTarget['sync']>;
+
+/** Made once: a copy of a small file would mostly be the making of its buffer. */
+let copyChunk: Buffer | undefined;
+
+/** The target must not exist. */
+export function copyFile(source: string, target: string, { like, times, sync }: CopiedFile): void {
+  copyChunk ??= Buffer.allocUnsafe(CHUNK_BYTES);
+  const chunk = copyChunk;
   const input = openSync(source, READ);
   try {
     const output = openSync(target, CREATE, 0o600);
     try {
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       for (let read = readSync(input, chunk); read > 0; read = readSync(input, chunk))
         writeAll(output, chunk.subarray(0, read));
       copyOwnership(output, like);
-      fsyncSync(output);
+      futimesSync(output, times.atime, times.mtime);
+      sync.file(output);
     } finally {
       closeSync(output);
     }
@@ -126,11 +160,12 @@ export function syncFolder(folder: Folder): void {
   }
 }
 
-function finishFolder(folder: Folder, like: FileOwnership): void {
+function finishFolder(folder: Folder, like: Stats, sync: Syncer): void {
   const fd = openSync(folder.at(''), FOLDER);
   try {
     copyOwnership(fd, like);
-    fsyncSync(fd);
+    futimesSync(fd, like.atime, like.mtime);
+    sync.file(fd);
   } finally {
     closeSync(fd);
   }

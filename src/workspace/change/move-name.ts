@@ -2,6 +2,7 @@ import { accessSync, constants, linkSync, mkdirSync, renameSync, rmdirSync, unli
 import { errnoOf } from '../../host/errno.ts';
 import type { Folder } from '../../host/folder.ts';
 import { discardTree } from '../../host/visit-tree.ts';
+import { failpoint } from '../../kernel/failpoint.ts';
 import { copyTree, syncFolder } from './copy-tree.ts';
 
 interface Target {
@@ -27,7 +28,7 @@ function moveByCopy(from: Folder, name: string, to: Folder, { name: newName, tem
   // Checked first: a file that cannot be removed is not worth a copy.
   accessSync(from.at(''), constants.W_OK);
   try {
-    copyTree(from, name, to, temp);
+    copyTree(from, name, to, { name: temp });
     if (replace) renameSync(to.at(temp), to.at(newName));
     else renameToFree(to, temp, to, newName);
   } catch (thrown) {
@@ -46,12 +47,13 @@ function moveByCopy(from: Folder, name: string, to: Folder, { name: newName, tem
   discardTree(from, temp);
 }
 
-/** A rename would replace silently. A second name fails if the first is taken; for a folder, an empty one holds the place. */
-function renameToFree(from: Folder, name: string, to: Folder, newName: string): void {
+/** Moves to a free name on the same file system. A rename would replace silently. A second name fails if the first is taken; for a folder, an empty one holds the place. */
+export function renameToFree(from: Folder, name: string, to: Folder, newName: string): void {
   if (from.stat(name)?.isDirectory()) {
     mkdirSync(to.at(newName));
     try {
-      renameSync(from.at(name), to.at(newName));
+      failpoint('workspace.place-held');
+      renameFolder(from, name, to.at(newName));
     } catch (thrown) {
       rmdirSync(to.at(newName));
       throw thrown;
@@ -68,6 +70,24 @@ function renameToFree(from: Folder, name: string, to: Folder, newName: string): 
   } catch (thrown) {
     unlinkSync(to.at(newName));
     throw thrown;
+  }
+}
+
+/** Renames a name. A folder may be moved to another one only while it is writable, so one that is not gets that right meanwhile. */
+export function renameFolder(from: Folder, name: string, target: string): void {
+  try {
+    renameSync(from.at(name), target);
+  } catch (thrown) {
+    const stat = from.stat(name);
+    if (errnoOf(thrown) !== 'EACCES' || !stat?.isDirectory() || (stat.mode & 0o200) !== 0) throw thrown;
+    const child = from.openChild(name);
+    try {
+      child.setMode(stat.mode | 0o200);
+      renameSync(from.at(name), target);
+    } finally {
+      child.setMode(stat.mode);
+      child.close();
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import type { ResolvedPath } from '../../host/walk-path.ts';
 import type { Result } from '../../kernel/result.ts';
 import type { AppliedChange } from '../../kernel/world/workspace.ts';
@@ -9,6 +10,8 @@ import type { Journal } from '../journal/journal.ts';
 import type { ContentCache, SeenVersions } from '../read/file-content.ts';
 import type { ChangeAuthors } from '../watch/change-author.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
+import type { OpenFolders } from './open-folders.ts';
+import type { SetSync } from './sync-set.ts';
 
 /** Everything that changing files needs. */
 export interface Writer {
@@ -29,12 +32,38 @@ export interface Writer {
   stillOpen?(given: string, spot: Pick<ResolvedPath, 'path' | 'via'>): Result<void>;
 }
 
+/** All changes of one set have this in common. */
+export interface SetScope {
+  readonly folders: OpenFolders;
+  readonly sync: SetSync;
+  /** Paths that the set deletes. */
+  readonly deleted: ReadonlySet<string>;
+  /** Those among them at which, or below which, something new comes. */
+  readonly swapped: ReadonlySet<string>;
+  /** Folders that changes of the set make, so that each is made once. */
+  readonly made: Set<string>;
+  /** Files that are changed or deleted, to be looked through for hard links to sensitive ones all at once. */
+  readonly touched: { readonly path: string; readonly stat: Stats }[];
+  /** `all`: a rename turned out to be impossible between folders of one file system, as with a bind mount. */
+  readonly copies: 'across' | 'all';
+}
+
+/** The order in which a set with changes of a stage is performed. */
+export const PHASES = ['swap', 'open', 'new', 'changed', 'mode', 'delete', 'close'] as const;
+export type ChangePhase = (typeof PHASES)[number];
+
 /** A change that was looked up and checked, with everything open that it needs. Nothing has changed yet. */
 export interface PreparedChange {
   /** The real places it touches. */
   readonly paths: readonly string[];
   readonly applied: AppliedChange;
+  /** Complete when `makeReady` is done. */
   readonly recorded: RecordedChange;
+  readonly phase: ChangePhase;
+  /** The path of a copy that `makeReady` makes in the workspace. */
+  readonly temp?: string;
+  /** Does what may fail or take long and is not seen yet, such as a copy beside the file. */
+  makeReady?(): Promise<Result<void>>;
   /** Does it. A failure means that this change did nothing. */
   perform(): Promise<Result<void>>;
   /** Closes what is open; with `failed`, also removes what preparing made. */

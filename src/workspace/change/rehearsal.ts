@@ -30,6 +30,7 @@ export function rehearseBelowMissing(
   }
   return ok({
     paths: [path],
+    phase: 'new',
     applied: applied(path),
     recorded: { kind: 'delete', path, temp: '', image: null },
     perform: async () => fail('INTERNAL', `A rehearsal of ${path} cannot be performed.`),

@@ -55,7 +55,36 @@ export type RecordedChange =
       /** False when something stood there that could not be kept. Older journals lack it. */
       readonly undoable?: boolean;
       readonly made: readonly string[];
+    }
+  | {
+      readonly kind: 'take';
+      readonly path: string;
+      /** The path in the workspace under which a copy was prepared; null for a file or folder that was moved here itself. */
+      readonly temp: string | null;
+      /** Where it was in the stage: it goes back there when the set fails. */
+      readonly from: string;
+      readonly type: 'file' | 'directory' | 'symlink';
+      readonly mode: number;
+      /** Of what comes, which tells it from everything else that may stand at the path. */
+      readonly inode: number;
+      readonly modifiedMs: number;
+      /** Of a file its content; of a folder `digestTree`; null for a symlink. */
+      readonly digest: string | null;
+      readonly replaced: Snapshot | null;
+      readonly replacedInode: number | null;
+      /** False when something stood there that could not be kept. */
+      readonly undoable: boolean;
+      readonly made: readonly string[];
+    }
+  | {
+      readonly kind: 'mode';
+      readonly path: string;
+      readonly inode: number;
+      readonly before: number;
+      readonly after: number;
     };
+
+export type RecordedTake = Extract<RecordedChange, { kind: 'take' }>;
 
 /** Everything one step of a call changes: done as a whole, undone as a whole. */
 export interface ChangeSet {
@@ -70,6 +99,8 @@ export interface ChangeSet {
   readonly changes: readonly RecordedChange[];
   /** Only of a set without changes: a folder that is about to be made for one that is not known yet. */
   readonly making?: string;
+  /** Only of a set without changes: copies that are about to be made for one that is not known yet. */
+  readonly temps?: readonly string[];
   /** An undo of it was begun, so some of it may be taken back already. Not written with the set. */
   readonly undoing?: boolean;
 }

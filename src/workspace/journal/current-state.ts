@@ -1,8 +1,8 @@
 import { closeSync } from 'node:fs';
+import { digestOf } from '../../host/file-version.ts';
 import { openFile, readWhole } from '../../host/open-file.ts';
 import { typeOf } from '../../host/visit-tree.ts';
 import { missingPathOf, type ResolvedPath } from '../../host/walk-path.ts';
-import { digestOf } from '../read/file-content.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 
 /** The state of a path now, to compare with the state that a change left. */
@@ -11,15 +11,17 @@ export interface PathState {
   readonly type: 'file' | 'directory' | 'symlink' | 'other' | 'nothing' | 'elsewhere';
   readonly inode: number;
   readonly modifiedMs: number;
+  readonly mode: number;
   /** Of a file that is not too large. */
   readonly digest: string | null;
 }
 
-const NOTHING: PathState = { type: 'nothing', inode: 0, modifiedMs: 0, digest: null };
+const NOTHING: PathState = { type: 'nothing', inode: 0, modifiedMs: 0, mode: 0, digest: null };
 const ELSEWHERE: PathState = { ...NOTHING, type: 'elsewhere' };
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export function stateOf(root: WorkspaceRoot, path: string): PathState {
+/** `name`: without its content. */
+export function stateOf(root: WorkspaceRoot, path: string, depth: 'name' | 'content' = 'content'): PathState {
   const located = root.locate(path, { last: 'keep' });
   if (!located.ok) return (missingPathOf(located)?.path ?? path) === path ? NOTHING : ELSEWHERE;
   const spot = located.value;
@@ -27,7 +29,8 @@ export function stateOf(root: WorkspaceRoot, path: string): PathState {
     if (spot.path !== path) return ELSEWHERE;
     if (spot.stat === null) return NOTHING;
     const { ino: inode, mtimeMs: modifiedMs } = spot.stat;
-    return { type: typeOf(spot.stat), inode, modifiedMs, digest: digestAt(spot) };
+    const digest = depth === 'content' ? digestAt(spot) : null;
+    return { type: typeOf(spot.stat), inode, modifiedMs, mode: spot.stat.mode & 0o7777, digest };
   } finally {
     spot.folder.close();
   }

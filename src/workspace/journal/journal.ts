@@ -55,7 +55,7 @@ export class Journal {
     this.snapshots = new SnapshotStore(join(folder, 'images'));
   }
 
-  newSet(given: Pick<ChangeSet, 'callId' | 'session' | 'root' | 'changes' | 'making'>): ChangeSet {
+  newSet(given: Pick<ChangeSet, 'callId' | 'session' | 'root' | 'changes' | 'making' | 'temps'>): ChangeSet {
     return { id: `${PROCESS}-${count++}`, ...given, at: Date.now(), owner: OWN_MARK };
   }
 
@@ -253,8 +253,17 @@ function parseLog(text: string): LogEntry[] {
 }
 
 function imageOf(change: RecordedChange): Snapshot | null {
-  if (change.kind === 'write') return change.before;
-  return change.kind === 'delete' ? change.image : change.replaced;
+  switch (change.kind) {
+    case 'write':
+      return change.before;
+    case 'delete':
+      return change.image;
+    case 'move':
+    case 'take':
+      return change.replaced;
+    case 'mode':
+      return null;
+  }
 }
 
 function numberOf(id: string): number {

@@ -7,8 +7,9 @@ import { syncFolder } from '../change/copy-tree.ts';
 import { moveName } from '../change/move-name.ts';
 import { tempName } from '../change/prepared-change.ts';
 import { removeCreatedFolders } from '../change/remove-created-folders.ts';
+import { SetSync } from '../change/sync-set.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
-import type { ChangeSet, RecordedChange } from './change-set.ts';
+import type { ChangeSet, RecordedChange, RecordedTake } from './change-set.ts';
 import { stateOf } from './current-state.ts';
 import type { Journal } from './journal.ts';
 import { revert } from './revert.ts';
@@ -19,8 +20,9 @@ import { revert } from './revert.ts';
  */
 export async function recover(root: WorkspaceRoot, journal: Journal, log: Logger): Promise<void> {
   for (const set of journal.unfinished(root.names.real).toReversed()) {
-    if (set.making !== undefined) {
-      removeCreatedFolders(root, [set.making]);
+    if (set.making !== undefined || set.temps !== undefined) {
+      for (const temp of set.temps ?? []) discardAt(root, temp);
+      removeCreatedFolders(root, set.making === undefined ? [] : [set.making]);
       journal.abandon(set);
       continue;
     }
@@ -29,11 +31,14 @@ export async function recover(root: WorkspaceRoot, journal: Journal, log: Logger
       journal.commit(set);
       continue;
     }
+    const sync = new SetSync(root);
+    sync.expect(set.changes.length);
     for (const [index, change] of [...set.changes.entries()].reverse()) {
       if (!performed[index]) continue;
-      const back = await revert(root, journal, change);
+      const back = await revert({ root, journal, sync, purpose: 'fail' }, change);
       if (!back.ok) tell(log, set, back.error.message, keepBeside(root, journal, change));
     }
+    await sync.finish();
     journal.abandon(set);
   }
   journal.settleLogs();
@@ -84,6 +89,11 @@ function settle(root: WorkspaceRoot, journal: Journal, change: RecordedChange): 
     discardTree(journal.snapshots.folder, change.image.name);
     return false;
   }
+  if (change.kind === 'mode') {
+    const { inode, mode } = stateOf(root, change.path, 'name');
+    return inode === change.inode && mode === change.after;
+  }
+  if (change.kind === 'take') return settleTake(root, change);
   removeBeside(root, change.to, change.temp);
   const [from, to] = [stateOf(root, change.from), stateOf(root, change.to)];
   if (to.type !== 'nothing') removeBeside(root, change.from, change.temp);
@@ -92,6 +102,20 @@ function settle(root: WorkspaceRoot, journal: Journal, change: RecordedChange): 
   if (halfway) removeName(root, change.to, to.type === 'directory');
   removeCreatedFolders(root, change.made);
   return false;
+}
+
+function settleTake(root: WorkspaceRoot, change: RecordedTake): boolean {
+  if (change.temp !== null) discardAt(root, change.temp);
+  const { type, inode } = stateOf(root, change.path, 'name');
+  if (type === change.type && inode === change.inode) return true;
+  // An empty folder held the place of the one that was to come.
+  if (type === 'directory' && change.type === 'directory') removeName(root, change.path, true);
+  removeCreatedFolders(root, change.made);
+  return false;
+}
+
+function discardAt(root: WorkspaceRoot, path: string): void {
+  removeBeside(root, path, path.slice(path.lastIndexOf('/') + 1));
 }
 
 function removeBeside(root: WorkspaceRoot, path: string, temp: string): void {

@@ -1,10 +1,10 @@
 import { linkSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { errnoOf } from '../../host/errno.ts';
+import { digestOf } from '../../host/file-version.ts';
 import { Folder } from '../../host/folder.ts';
 import { discardTree } from '../../host/visit-tree.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { digestOf } from '../read/file-content.ts';
 import type { Snapshot } from './change-set.ts';
 import { forgetOldest } from './forget-oldest.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { digestOf } from '../../host/file-version.ts';
 import { encodeText } from './decode-text.ts';
-import { ContentCache, digestOf } from './file-content.ts';
+import { ContentCache } from './file-content.ts';
 
 test('the same bytes, read again, are known; other bytes of the same length are not', () => {
   const contents = new ContentCache();

@@ -1,6 +1,4 @@
-import { createHash, hash } from 'node:crypto';
-import { read } from 'node:fs';
-import { promisify } from 'node:util';
+import { digestOf } from '../../host/file-version.ts';
 import type { Result } from '../../kernel/result.ts';
 import { type DecodedText, decodeText } from './decode-text.ts';
 
@@ -44,32 +42,6 @@ export class ContentCache {
   }
 }
 
-const readInto = promisify(read);
-const CHUNK_BYTES = 1024 * 1024;
-
-/** The hash of the content, as journals and blob stores know it. */
-export function digestOf(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'hex');
-}
-
-/** The same of a file of any size, in little memory. */
-export async function digestOfFile(fd: number, signal?: AbortSignal): Promise<string> {
-  const sum = createHash('sha256');
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let position = 0; ; ) {
-    signal?.throwIfAborted();
-    const { bytesRead } = await readInto(fd, chunk, 0, chunk.length, position);
-    if (bytesRead === 0) return sum.digest('hex');
-    sum.update(chunk.subarray(0, bytesRead));
-    position += bytesRead;
-  }
-}
-
-/** The version that callers see: short enough for a model to repeat, long enough not to collide by chance. */
-export function versionOf(digest: string): string {
-  return digest.slice(0, 16);
-}
-
 const MAX_FILES = 10_000;
 const MAX_TEXT_CHARS = 8 * 1024 * 1024;
 
@@ -79,6 +51,7 @@ const MAX_TEXT_CHARS = 8 * 1024 * 1024;
  */
 export class SeenVersions {
   readonly #versions = new Map<string, string>();
+  readonly #written = new Map<string, string>();
   readonly #texts = new Map<string, string>();
   #textSize = 0;
 
@@ -96,6 +69,18 @@ export class SeenVersions {
 
   version(session: string, path: string): string | undefined {
     return this.#versions.get(keyOf(session, path));
+  }
+
+  /** Notes a version that the session wrote itself. */
+  noteWritten(session: string, path: string, version: string): void {
+    const key = keyOf(session, path);
+    this.#written.delete(key);
+    this.#written.set(key, version);
+    if (this.#written.size > MAX_FILES) this.#written.delete(first(this.#written));
+  }
+
+  wrote(session: string, path: string, version: string): boolean {
+    return this.#written.get(keyOf(session, path)) === version;
   }
 
   textOf(version: string): string | undefined {

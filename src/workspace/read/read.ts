@@ -1,6 +1,7 @@
 import { closeSync, readSync } from 'node:fs';
 import { holdsGitCredential } from '../../git/credentials.ts';
 import { catchErrnoAsync } from '../../host/errno.ts';
+import { digestOf, digestOfFile, versionOf } from '../../host/file-version.ts';
 import { infoOf, MAX_WHOLE_BYTES, type OpenFile, openFile, readWhole } from '../../host/open-file.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
@@ -10,7 +11,6 @@ import { holdsPrivateKey } from '../../secrets/token-shapes.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import { decodeAs, decodeText, sniffEncoding } from './decode-text.ts';
 import type { ContentCache } from './file-content.ts';
-import { digestOf, digestOfFile, versionOf } from './file-content.ts';
 import type { RawWindow } from './line-window.ts';
 import { readLines } from './line-window.ts';
 

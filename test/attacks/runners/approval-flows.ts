@@ -139,8 +139,24 @@ export const FLOWS: Readonly<Record<string, Flow>> = {
     return { outcome: kept === undefined ? 'deny' : 'ask', wrong };
   },
 
-  'apr.always-scope': (server) => always(server, 'bash -c "ls"', ['bash -c "touch PWNED"']),
-  'apr.always-compound': (server) => always(server, 'cd src && npm test', ['cd / && npm test', 'cd src && rm x']),
+  async 'apr.always-scope'(server) {
+    const widened = await always(server, 'bash -c "npm ci"', [
+      'bash -c "npm publish"',
+      'bash -c "npm ci; npm publish"',
+    ]);
+    if (widened?.outcome !== 'ask') return widened;
+    await server.post('/v1/rules', { rule: 'apply_changes(**)', verdict: 'ask' });
+    await always(server, 'bash -c "ls"', []);
+    return refuseChanges(server, 'bash -c "touch PWNED"');
+  },
+  async 'apr.always-compound'(server) {
+    const widened = await always(server, 'cd src && npm ci', ['cd / && npm ci', 'cd src && npm publish']);
+    if (widened?.outcome !== 'ask') return widened;
+    writeFileSync(join(server.workspaceOf(), 'src/x'), 'kept');
+    await always(server, 'cd src && npm test', []);
+    const refused = await refuseChanges(server, 'cd src && rm x');
+    return { ...refused, wrong: expectThat([[content(server, 'src/x'), ['kept']]]) };
+  },
 
   async 'apr.file-changed'(server) {
     return changedBefore(server, { tool: 'write_file', args: WRITE }, () => {
@@ -149,29 +165,43 @@ export const FLOWS: Readonly<Record<string, Flow>> = {
     });
   },
 
+  /** A yes to the words is none to the effect of other code behind them: that is asked about again. */
   async 'apr.script-changed'(server) {
     if (!has(server, 'bash')) return undefined;
     const script = join(server.workspaceOf(), 'build.js');
     writeFileSync(script, 'console.log(1)');
-    return changedBefore(server, { tool: 'bash', args: { command: 'node build.js' } }, () => {
-      writeFileSync(script, "require('fs').writeFileSync('PWNED', '')");
-      return undefined;
-    });
+    await server.post('/v1/rules', { rule: 'bash(node *)', verdict: 'ask' });
+    const { call, approval } = await server.ask({ command: 'node build.js' }, 'bash');
+    const write = "require('fs').writeFileSync";
+    writeFileSync(script, `${write}('PWNED', ''); ${write}('ok.txt', 'changed')`);
+    await server.post(`/v1/approvals/${approval.id}/approve`);
+    const asked = await firstPending(server);
+    await server.post(`/v1/approvals/${asked.id}/deny`);
+    await server.ended(call.id);
+    const wrong = expectThat([
+      [asked.tool, ['apply_changes']],
+      [content(server), ['ok']],
+    ]);
+    return { outcome: 'deny', wrong };
   },
 
   async 'apr.cwd-rebind'(server, fixture) {
     if (!has(server, 'bash')) return undefined;
     const link = join(server.workspaceOf(), 'link');
     symlinkSync('src', link);
-    return changedBefore(server, { tool: 'bash', args: { command: 'cd link && touch PWNED' } }, () => {
-      rmSync(link);
-      symlinkSync(fixture.values.OUT ?? '', link);
-      return undefined;
-    });
+    await server.post('/v1/rules', { rule: 'bash(touch *)', verdict: 'ask' });
+    const { call, approval } = await server.ask({ command: 'cd link && touch PWNED' }, 'bash');
+    rmSync(link);
+    symlinkSync(fixture.values.OUT ?? '', link);
+    await server.post(`/v1/approvals/${approval.id}/approve`);
+    const ended = await server.ended(call.id);
+    const failed = ended.state !== 'succeeded' || ended.outcome.value.exitCode !== 0;
+    return { outcome: failed ? 'error' : 'allow' };
   },
 
   async 'apr.display-mismatch'(server) {
     if (!has(server, 'bash')) return undefined;
+    await server.post('/v1/rules', { rule: 'bash', verdict: 'ask' });
     const { approval } = await server.ask({ command: '"touch " x\u200b ' }, 'bash');
     const { body } = await server.get(`/v1/approvals/${approval.id}`);
     const shown = body.preview.find((block: Json) => block.kind === 'command')?.command ?? '';
@@ -320,6 +350,15 @@ async function always(server: TestServer, command: string, hostile: readonly str
     if (body.verdict === 'allow') return { outcome: 'allow', wrong: `${each} is allowed` };
   }
   return { outcome: 'ask' };
+}
+
+/** Runs a command that no rule may cover: its changes are asked about, and refused. */
+async function refuseChanges(server: TestServer, command: string): Promise<FlowEnd> {
+  const { body: call } = await server.post('/v1/calls', { tool: 'bash', args: { command }, wait: false });
+  const asked = await firstPending(server);
+  await server.post(`/v1/approvals/${asked.id}/deny`);
+  await server.ended(call.id);
+  return { outcome: 'ask', wrong: expectThat([[asked.tool, ['apply_changes']]]) };
 }
 
 /** Asks, changes something, says yes: what was shown is not what would run. */

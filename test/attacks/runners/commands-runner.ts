@@ -1,12 +1,17 @@
+import { readdirSync } from 'node:fs';
 import { ExecutionContext } from '../../../src/kernel/call/execution-context.ts';
 import type { ErrorCode } from '../../../src/kernel/error.ts';
+import type { Subject } from '../../../src/kernel/ports.ts';
+import { KEEPING_TOOL } from '../../../src/kernel/tool/kept-changes.ts';
 import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
-import { MODES } from '../../../src/policy/create-policy.ts';
+import { createFilePolicy } from '../../../src/kernel/world/file-policy.ts';
+import type { ClassifiedChange } from '../../../src/kernel/world/stage.ts';
+import { MODES } from '../../../src/policy/mode.ts';
 import { bash } from '../../../src/tools/shell/bash.ts';
 import type { Attack, Observation, OutcomeName } from '../attack.ts';
 import { openCommandWorld, policyFor } from '../command-world.ts';
 import type { Fixture } from '../fixture.ts';
-import type { Runner } from '../harness.ts';
+import { observe, type Runner } from '../harness.ts';
 import { COMMAND_TEXTS, DECISION_TEXTS } from './commands-texts.ts';
 
 /** `bash`, and what of `run_code` needs more than the sandbox: through the executor, as a model would call it. */
@@ -27,7 +32,10 @@ async function runCommand(fixture: Fixture): Promise<Observation> {
   const results: ToolResult[] = [];
   for (const { tool, input } of stepsOf(attack)) results.push(await world.toolwright.call(tool, input));
   const durationMs = performance.now() - startedAt;
-  const outcomes = [...new Set(results.flatMap((result) => outcomesOf(result, world.asked.length > 0)))];
+  const ran = results.flatMap((result) => outcomesOf(result, world.asked.length > 0));
+  // A question about the changes of a command is the question about the command.
+  const refused = world.asked.some(({ tool }) => tool === KEEPING_TOOL) ? (['ask'] as const) : [];
+  const outcomes = [...new Set([...ran, ...refused])];
   const text = [...results, ...world.asked, ...world.logged].map((each) => JSON.stringify(each)).join('\n');
   const asksAlive = attack.expect.assert.includes('alive');
   const after = asksAlive ? await world.toolwright.call('bash', { command: 'echo here' }) : undefined;
@@ -60,7 +68,16 @@ const REFUSALS: Partial<Record<ErrorCode, readonly OutcomeName[]>> = {
 
 function outcomesOf(result: ToolResult, wasAsked: boolean): readonly OutcomeName[] {
   if (!result.ok) return REFUSALS[result.error.code] ?? ['error'];
-  return wasAsked ? ['allow', 'sandboxed'] : ['sandboxed', 'allow'];
+  const ran: readonly OutcomeName[] = wasAsked ? ['allow', 'sandboxed'] : ['sandboxed', 'allow'];
+  return isMasked(result.text) ? [...ran, 'deny'] : ran;
+}
+
+/** The mask over a secret refused to open it. */
+function isMasked(text: string): boolean {
+  const files = createFilePolicy();
+  return [...text.matchAll(/([^\s:]+): (?:Cannot open: )?Permission denied/g)].some(
+    ([, path = '']) => files.judge(path.replace(/^\.\//, '')).access === 'hidden',
+  );
 }
 
 /** The verdict in the mode of the case. A refusal must be one in every mode, also where a rule allows everything. */
@@ -72,12 +89,35 @@ async function decide(fixture: Fixture): Promise<Observation> {
     return { outcomes: ['error'], text: JSON.stringify(checked.issues), durationMs: 0, detail: { everywhere: [] } };
   }
   const { command, cwd } = checked.value;
-  const access = { kind: 'process.run', command, writes: 'workspace', ...(cwd !== undefined && { cwd }) } as const;
+  const access = { kind: 'process.run', command, writes: 'stage', ...(cwd !== undefined && { cwd }) } as const;
   const subject = {
     ...({ tool: attack.tool, args: attack.input, access: [access], effect: 'once', ownReason: undefined } as const),
     ...{ asksAlways: false, context: new ExecutionContext({ workingDir: workspace }) },
   };
-  const { verdict, reason } = policyFor(fixture).explain(subject);
-  const everywhere = MODES.map((mode) => policyFor(fixture, mode).decide(subject).verdict);
+  const inWords = policyFor(fixture).explain(subject);
+  const expected = attack.expect.any_of;
+  if (inWords.verdict === 'allow' && !attack.never_execute && !expected.includes('allow'))
+    return (await observe(commandsRunner, fixture)) as Observation;
+  const lost = DESTROYING.test(attack.class) ? [effectOf(subject, workspace)] : [];
+  const judged = [subject, ...lost];
+  const verdicts = judged.map((each) => policyFor(fixture).explain(each));
+  const { verdict, reason } = verdicts.find((each) => each.verdict !== 'allow') ?? inWords;
+  const everywhere = MODES.map((mode) => {
+    const all = judged.map((each) => policyFor(fixture, mode).decide(each).verdict);
+    return all.find((each) => each === 'deny') ?? all.find((each) => each === 'ask') ?? 'allow';
+  });
   return { outcomes: [verdict], text: reason, durationMs: performance.now() - startedAt, detail: { everywhere } };
+}
+
+/** Cases that are never run and would destroy the workspace: the policy judges that effect, as it would after a run in a stage. */
+const DESTROYING = /^dng\.(rm-|interp-rmtree|git-destroy)/;
+
+function effectOf(subject: Subject, workspace: string): Subject {
+  const changes = readdirSync(workspace).map((path): ClassifiedChange => {
+    const before = { type: 'file', mode: 0o644, size: 1, digest: '' } as unknown as ClassifiedChange['before'];
+    return { path, kind: 'deleted', before, after: null, class: 'ordinary' };
+  });
+  const paths = changes.map(({ path }) => path);
+  const access = { kind: 'fs.apply', stage: 's', digest: '', paths, total: paths.length } as const;
+  return { ...subject, tool: KEEPING_TOOL, args: { stage: 's' }, access: [access], changes };
 }

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { bash } from '../../../src/tools/shell/bash.ts';
 import { openCommandWorld } from '../command-world.ts';
 import type { Fixture } from '../fixture.ts';
@@ -9,6 +13,8 @@ export const COMMAND_TEXTS: Readonly<Record<string, TextCheck>> = {
   'cmd.timeout-arg': senselessTimes,
   'cmd.dev-tcp': nobodyReached,
   'sec.log-redaction': redactedLog,
+  'rt.host-git-meanwhile': hostGitMeanwhile,
+  'rt.planted-symlink': (fixture) => hostGit(fixture, 'lk'),
 };
 
 /** For cases that are only judged: a refusal is one in every mode. */
@@ -31,6 +37,29 @@ async function nothingSurvives(fixture: Fixture) {
   const now = await call('bash', { command: 'env; set; alias; declare -f' });
   const seen = names.find((name) => new RegExp(`^(declare.*)?${name}=.*(PWNED|evil)`, 'm').test(now.text));
   return seen === undefined ? null : `the next call sees ${seen}`;
+}
+
+/** A person's `git status` in the workspace, again and again until the command is over, and once more. */
+async function hostGitMeanwhile(fixture: Fixture) {
+  await using world = await openCommandWorld(fixture, { approve: true });
+  let isOver = false;
+  const call = world.toolwright.call('bash', { ...fixture.attack.input }).finally(() => {
+    isOver = true;
+  });
+  let rounds = 0;
+  let found: string | null = null;
+  for (; !isOver && found === null; rounds++) found = await hostGit(fixture, '.');
+  const { ok } = await call;
+  if (!ok || rounds < 2) return `it did not run beside git: ${rounds} rounds`;
+  return found ?? hostGit(fixture, '.');
+}
+
+/** Runs git as a person does, outside of any sandbox, in a folder of the workspace if it is there. */
+async function hostGit({ workspace, values }: Fixture, folder: string): Promise<string | null> {
+  const cwd = join(workspace, folder);
+  const env = { PATH: process.env['PATH'], HOME: values['HOME'] };
+  if (existsSync(cwd)) await promisify(execFile)('git', ['status'], { cwd, env }).catch(() => undefined);
+  return existsSync(join(values['OUT'] ?? '', 'PWNED')) ? 'git of the host ran what the command planted' : null;
 }
 
 /** Not even after a yes. */

@@ -50,7 +50,8 @@ const callFlow: Flow = async (client, { attack }) => {
     return undefined;
   const answer = await client.request('tools/call', params);
   const alive = (await client.request('ping', {})).error === undefined;
-  const outcomes = outcomesOf(answer);
+  // A change of a command that a person was asked about and refused is a refusal, though the command itself ran.
+  const outcomes = client.refused > 0 ? (['ask'] as const) : outcomesOf(answer);
   const problem = client.impure.length === 0 ? null : `stdout had ${client.impure[0]?.slice(0, 100)}`;
   return { outcomes, text: JSON.stringify(answer), answersAfter: alive, detail: { text: problem } };
 };
@@ -126,10 +127,13 @@ class RawClient {
   /** Errors that belong to no request. */
   readonly refusals: Message[] = [];
   roots: object[] = [];
+  /** Questions to the person that were answered with no. */
+  refused = 0;
   #next = 0;
 
   constructor({ workspace, folder, values, attack }: Fixture) {
-    const env = { PATH: process.env['PATH'], HOME: values['HOME'], TMPDIR: join(folder, 'tmp') };
+    const asks = { TOOLWRIGHT_ASK: 'apply_changes(**)' };
+    const env = { PATH: process.env['PATH'], HOME: values['HOME'], TMPDIR: join(folder, 'tmp'), ...asks };
     const settings = ['--set', `stateDir=${join(folder, 'mcp-state')}`];
     const args = [TSX, join(root, 'src/cli/main.ts'), 'mcp', '-w', workspace, '--set', 'logLevel=silent', ...settings];
     this.#approves = attack.expect.any_of.every((each) => each === 'allow');
@@ -210,6 +214,7 @@ class RawClient {
   }
 
   #decision(): object {
+    if (!this.#approves) this.refused++;
     return { action: 'accept', content: { decision: this.#approves ? 'allow' : 'deny' } };
   }
 

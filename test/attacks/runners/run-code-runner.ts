@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isHarmlessGitConfig } from '../../../src/git/harmless-config.ts';
 import { createFilePolicy } from '../../../src/kernel/world/file-policy.ts';
 import type { Limits, RunRequest, RunResult, Sandbox } from '../../../src/kernel/world/sandbox.ts';
 import { createBubblewrap } from '../../../src/sandbox/bubblewrap/bubblewrap.ts';
-import { isHarmlessGitConfig } from '../../../src/sandbox/protected-paths/harmless-git-config.ts';
-import { ran, type SandboxRun } from '../../../src/testing/try-sandbox.ts';
+import { makeStage, ran, type SandboxRun } from '../../../src/testing/try-sandbox.ts';
 import type { Observation } from '../attack.ts';
 import { markedProcesses } from '../check-asserts.ts';
 import type { Fixture } from '../fixture.ts';
@@ -45,13 +45,17 @@ async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): P
   if (fixture.attack.class === 'sbx.self-approve') return selfApprove(fixture);
   // Cases about arguments and other tools go to the tool itself; the rest go to the sandbox below it.
   if ('steps' in input || 'cwd' in input) return commandsRunner.run(fixture);
+  // Files are there once the changes of a run are kept.
+  if (fixture.attack.expect.assert.some((each) => each.startsWith('exists:'))) return commandsRunner.run(fixture);
   if (fixture.attack.class === 'sbx.parent-death') return killTheRuntime(fixture);
   const sandbox = open(fixture);
   const gitConfig = readText(join(fixture.workspace, '.git/config'));
   const startedAt = performance.now();
   const code = ('parallel' in input ? input['input'] : input) as unknown as Code;
   const times = 'parallel' in input ? Number(input['parallel']) : 1;
-  const answers = await Promise.all(Array.from({ length: times }, () => sandbox.run(toRequest(code, fixture))));
+  const answers = await Promise.all(
+    Array.from({ length: times }, async () => sandbox.run(await inStage(toRequest(code, fixture), sandbox))),
+  );
   const durationMs = performance.now() - startedAt;
   const failure = answers.find((answer) => !answer.ok);
   const results = answers.flatMap((answer) => (answer.ok ? [ran(answer.value)] : []));
@@ -97,7 +101,14 @@ function toRequest(code: Code, fixture: Fixture): RunRequest {
     ...(written > 0 && { writeBytes: written * MB }),
   };
   const mark = fixture.values['MARK'] ?? '';
-  return { command: commandOf(code), workspace: fixture.workspace, mounts: 'live', limits, tag: mark };
+  return { command: commandOf(code), workspace: fixture.workspace, mounts: 'staged', limits, tag: mark };
+}
+
+/** Each run has a stage of its own. A sandbox that is not there, or has no stages, is asked all the same. */
+async function inStage(request: RunRequest, sandbox: Sandbox): Promise<RunRequest> {
+  if (sandbox.kind === 'none') return { ...request, mounts: 'live' };
+  if (!(await sandbox.status()).ok) return { ...request, mounts: 'read' };
+  return { ...request, stage: { folder: await makeStage(sandbox) } };
 }
 
 function commandOf({ language, code }: Code): RunRequest['command'] {
@@ -131,9 +142,10 @@ async function killTheRuntime(fixture: Fixture): Promise<Observation> {
     program,
     `import { createBubblewrap } from '${root}src/sandbox/bubblewrap/bubblewrap.ts';
 import { createFilePolicy } from '${root}src/kernel/world/file-policy.ts';
+import { makeStage } from '${root}src/testing/try-sandbox.ts';
 const sandbox = createBubblewrap({ filePolicy: createFilePolicy(), path: '/usr/bin:/bin', home: '${fixture.values['HOME']}', stateDir: '${fixture.folder}/state' });
 await sandbox.status();
-void sandbox.run(${request});
+void sandbox.run({ ...${request}, stage: { folder: await makeStage(sandbox) } });
 setTimeout(() => console.log('running'), 500);
 `,
   );
@@ -195,6 +207,10 @@ const TEXTS: Readonly<Record<string, TextCheck>> = {
   },
   'sbx.disk': (_fixture, seen) =>
     endedBy(seen).includes('write') && /wrote more than its limit/.test(seen.text) ? null : 'no limit was met',
+  'sbx.reserve': (_fixture, seen) =>
+    endedBy(seen).includes('write') || /OSError/.test(seen.text)
+      ? null
+      : `no limit was met: ${seen.text.slice(0, 300)}`,
   'sbx.output-flood': (_fixture, seen) => (seen.text.length < MB ? null : `${seen.text.length} characters came back`),
   'sbx.timeout': (_fixture, seen) =>
     endedBy(seen).includes('time') && /its time limit/.test(seen.text) ? null : 'it was not reported as a timeout',
@@ -229,13 +245,13 @@ const TEXTS: Readonly<Record<string, TextCheck>> = {
   ),
 };
 
-/** Protected files that exist in the workspace and are not put aside, samples or plain settings. */
+/** Protected files that exist in the workspace and are neither samples nor plain settings. */
 function obeyedFiles(workspace: string): string[] {
   const policy = createFilePolicy();
   return readdirSync(workspace, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(workspace.length + 1))
-    .filter((path) => policy.judge(path).access === 'read-only' && !/\.sample$|\.quarantined/.test(path))
+    .filter((path) => policy.judge(path).access === 'read-only' && !/\.sample$/.test(path))
     .filter(
       (path) => !/\.git\/config$/.test(path) || !isHarmlessGitConfig(readText(join(workspace, path)), () => false),
     );

@@ -74,7 +74,9 @@ async function lookAround(app: TestApp, add: (place: string, text: string) => vo
   });
   await link.click();
   await followed;
-  const command = 'touch here; env; cat /proc/*/cmdline /proc/*/environ 2>/dev/null; ls -la ~ 2>/dev/null; true';
+  const environments = 'for each in /proc/[0-9]*; do cat "$each/environ"; done 2>/dev/null';
+  const command = `touch here; env; cat /proc/*/cmdline 2>/dev/null; ${environments}; ls -la ~ 2>/dev/null; true`;
+  await server.post('/v1/rules', { rule: 'bash', verdict: 'ask' });
   const { call, approval } = await server.ask({ command }, 'bash');
   await server.post(`/v1/approvals/${approval.id}/approve`, { digest: approval.digest });
   add('what a command sees', JSON.stringify(await server.ended(call.id)));

@@ -98,6 +98,7 @@ const SHOW: Readonly<Record<string, Show>> = {
   async approval(app, { approval }, dialogs) {
     const { tool, args, args_raw: raw } = approval as { tool: string; args?: unknown; args_raw?: string };
     const session = await newSession(app);
+    await app.server.post('/v1/rules', { rule: 'bash', verdict: 'ask' });
     const body = `{"tool":"${tool}","session":"${session}","wait":false,"args":${raw ?? JSON.stringify(args)}}`;
     const asked = await app.server.fetch('/v1/calls', { method: 'POST', body });
     const page = await openPage(app, `/chat/${session}`, dialogs);

@@ -59,6 +59,8 @@ export function catastrophe(
   if (name === 'systemctl' && has(/^(poweroff|reboot|halt|kexec|emergency|rescue)$/))
     return 'it would stop this machine';
   if (name === 'kill' && args.some(({ value }, at) => value === '-1' && at > 0)) return 'it would end every process';
+  if (name === 'kill' && has(/^\$\{?PPID\}?$/)) return 'it would end the process that runs it';
+  if (['pkill', 'killall'].includes(name) && has(/toolwright/)) return 'it would end Toolwright';
   if (name === 'killall5') return 'it would end every process';
   return undefined;
 }
@@ -109,7 +111,7 @@ function unpacks([first, ...rest]: readonly ShellWord[]): boolean {
   return [first, ...rest].some((word) => /^(-[^-fCTXbgIKLNVFH]*x|--ext|--ge)/.test(word?.seen ?? ''));
 }
 
-export function runsRemover(args: readonly ShellWord[]): boolean {
+function runsRemover(args: readonly ShellWord[]): boolean {
   return innerCommands('find', args).some(
     (inner) => inner.kind === 'words' && commandNames(inner).some((name) => REMOVERS.test(name)),
   );
@@ -121,16 +123,6 @@ const REMOVERS = /^(rm|shred|unlink|rmdir|mv)$/;
 function behindEquals({ text, value, seen, ...word }: ShellWord): ShellWord {
   const behind = (whole: string) => whole.slice(whole.indexOf('=') + 1);
   return { ...word, text: behind(text), value: value === null ? null : behind(value), seen: behind(seen) };
-}
-
-/** Whether a command removes or changes whole folders whose names are known only at run time. */
-export function destroysUnknown(name: string, args: readonly ShellWord[]): boolean {
-  const computed = args.some(({ value, text }) => value === null && text !== '{}');
-  if (!computed) return false;
-  const has = (pattern: RegExp) => args.some(({ value }) => pattern.test(value ?? ''));
-  const unknown = args.some(mayBeOption);
-  if (/^(rm|chmod|chown|chgrp)$/.test(name)) return unknown || has(/^-[a-zA-Z]*[rR]|^--r/);
-  return name === 'shred' || (name === 'find' && (unknown || has(/^-delete$/) || runsRemover(args)));
 }
 
 /** Whether a computed word may become options: `$X`, `{-r,-f}`, `-{r,f}`, `"-$X"`. */

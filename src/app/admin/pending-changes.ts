@@ -1,0 +1,193 @@
+import type { PendingChange, PendingChanges } from '../../http/backend.ts';
+import type { ApprovalRecord, PreviewBlock } from '../../kernel/call/approval.ts';
+import type { AnswerOutcome, ApprovalAnswers } from '../../kernel/call/approval-answers.ts';
+import { type CallRecord, isFinal } from '../../kernel/call/call.ts';
+import { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import {
+  type ChangesSelection,
+  KEEPING_TOOL,
+  type KeptChanges,
+  keptChanges,
+  nothingKept,
+} from '../../kernel/tool/kept-changes.ts';
+import type { Stage } from '../../kernel/world/stage.ts';
+import { newCallId } from '../../runtime/pipeline/call-scope.ts';
+import { recordExternal } from '../../runtime/pipeline/record-external.ts';
+import { presentChanges } from '../../tools/changes/present-changes.ts';
+import type { App } from '../open-app.ts';
+
+const MAX_QUESTIONS = 1000;
+const MAX_WAIT_MS = 60_000;
+
+/** Takes the decisions of people about pending changes, at every door alike. */
+export function openPendingChanges(app: App, answers: ApprovalAnswers): PendingChanges {
+  return {
+    async list() {
+      const stages = await app.stages.list({ workspace: app.workspace.root });
+      if (stages.length === 0) return [];
+      const open = await app.store.approvals({ state: 'pending', limit: MAX_QUESTIONS });
+      const questions = open.filter(({ tool }) => tool === KEEPING_TOOL);
+      return stages.map((stage) => ({ stage, question: questions.find((each) => isAbout(each, stage.id)) ?? null }));
+    },
+    keep: (change, selection, by) =>
+      change.question === null
+        ? keepLeftOver(app, answers, { change, selection, by })
+        : answerYes(app, answers, { question: change.question, selection, by }),
+    discard: (change, by, message) => discard(app, answers, { change, by, message }),
+  };
+}
+
+/** The changes as a person reads them, with diffs as far as there is room. */
+export function presentPendingChanges(stage: Stage): Promise<PreviewBlock> {
+  return presentChanges(stage, stage.changes);
+}
+
+function isAbout({ args }: ApprovalRecord, stage: string): boolean {
+  return (args as { stage?: unknown } | null)?.stage === stage;
+}
+
+interface AnsweredQuestion {
+  readonly question: ApprovalRecord;
+  readonly selection: ChangesSelection;
+  readonly by: string;
+}
+
+/** Answers the open question as every approval is answered, and waits until the changes are in the workspace. */
+async function answerYes(
+  app: App,
+  answers: ApprovalAnswers,
+  { question, selection, by }: AnsweredQuestion,
+): Promise<Result<KeptChanges>> {
+  const chosen = definedParts(selection);
+  const edit = Object.keys(chosen).length === 0 ? undefined : { ...(question.args as object), ...chosen };
+  const review = edit && (await answers.review(question.id, edit));
+  if (review !== undefined && review.kind !== 'reviewed') return refusal(review);
+  const yes = review === undefined ? { digest: question.digest } : { modifiedArgs: edit, digest: review.edit.digest };
+  const answered = await answers.approve(question.id, by, yes);
+  return answered.kind === 'answered' ? outcomeOf(app, question) : refusal(answered);
+}
+
+interface LeftOver {
+  readonly change: PendingChange;
+  readonly selection: ChangesSelection;
+  readonly by: string;
+}
+
+/** Keeps changes whose question is over, such as after a conflict. The person who keeps them is not asked again. */
+async function keepLeftOver(
+  app: App,
+  answers: ApprovalAnswers,
+  { change: { stage }, selection, by }: LeftOver,
+): Promise<Result<KeptChanges>> {
+  const id = newCallId();
+  const chosen = definedParts(selection);
+  const context = new ExecutionContext({ ...app.context, sessionId: stage.session });
+  const unfollow = app.store.follow(
+    (event) => {
+      if (event.type !== 'approval.requested' || event.callId !== id) return;
+      const { approvalId, digest } = event.data;
+      void answers.approve(approvalId, by, { digest });
+    },
+    { types: ['approval.requested'] },
+  );
+  const args = { by, call: stage.callId, changes: stage.id, ...chosen };
+  const deed = { id: newCallId(), session: stage.session, action: 'person:keep', args } as const;
+  try {
+    return await recordExternal(app.store, deed, async () => {
+      const kept = await app.executor.keep({ stage: stage.id, call: stage.callId, ...chosen }, context, { id });
+      return kept.ok
+        ? ok(keptChanges.parse(kept.value))
+        : fail(kept.error.code, kept.error.message, kept.error.details);
+    });
+  } finally {
+    unfollow();
+  }
+}
+
+interface DiscardedChanges {
+  readonly change: PendingChange;
+  readonly by: string;
+  readonly message?: string | undefined;
+}
+
+async function discard(
+  app: App,
+  answers: ApprovalAnswers,
+  { change: { stage, question }, by, message }: DiscardedChanges,
+): Promise<Result<KeptChanges>> {
+  if (question !== null) {
+    const answered = await answers.deny(question.id, by, message);
+    if (answered.kind !== 'answered') return refusal(answered);
+    await callEnd(app, question);
+    // The process that asked may have ended before it could discard them.
+    await stage.discard();
+    return ok(DISCARDED);
+  }
+  const args = { by, call: stage.callId, changes: stage.id };
+  const deed = { id: newCallId(), session: stage.session, action: 'person:discard', args } as const;
+  return recordExternal(app.store, deed, async () => {
+    await stage.discard();
+    return ok(DISCARDED);
+  });
+}
+
+const DISCARDED = nothingKept('discarded', null);
+
+function definedParts({ paths, hunks, texts }: ChangesSelection): ChangesSelection {
+  return {
+    ...(paths !== undefined && { paths }),
+    ...(hunks !== undefined && { hunks }),
+    ...(texts !== undefined && { texts }),
+  };
+}
+
+function refusal(answered: Exclude<AnswerOutcome, { kind: 'answered' }>): Result<never> {
+  if (answered.kind === 'refused') return { ok: false, error: answered.error };
+  if (answered.kind === 'unknown') return fail('CONFLICT', GONE);
+  const { state, decidedBy } = answered.approval;
+  if (state === 'expired') return fail('APPROVAL_EXPIRED', 'The question expired. List the pending changes again.');
+  if (state === 'superseded') return fail('CONFLICT', GONE);
+  return fail('CONFLICT', `It was already ${state} by ${decidedBy ?? 'someone else'}.`, { state, by: decidedBy });
+}
+
+const GONE = 'The question about these changes is over. List the pending changes again.';
+
+/** The result of the call that the answer let run. */
+async function outcomeOf(app: App, question: ApprovalRecord): Promise<Result<KeptChanges>> {
+  const call = await callEnd(app, question);
+  if (call === null || !isFinal(call.state)) {
+    return fail(
+      'TIMEOUT',
+      'Your answer is recorded, but the changes are not in the workspace yet. List them again soon.',
+    );
+  }
+  const { outcome } = call;
+  if (outcome?.ok) return ok(keptChanges.parse(outcome.value));
+  const { code = 'INTERNAL', message = 'The changes could not be kept.', details } = outcome?.error ?? {};
+  return fail(code, message, details);
+}
+
+/** Waits for the end of the call that asked; if its process has ended, the call is taken over here. */
+async function callEnd(app: App, { callId, session }: ApprovalRecord): Promise<CallRecord | null> {
+  const ended = Promise.withResolvers<void>();
+  const unfollow = app.store.follow((event) => event.callId === callId && ended.resolve(), {
+    types: ['call.finished'],
+  });
+  const timer = setTimeout(ended.resolve, MAX_WAIT_MS);
+  try {
+    const call = await app.store.call(callId);
+    if (call === null || isFinal(call.state)) return call;
+    if (call.state === 'queued') {
+      const context = new ExecutionContext({ ...app.context, sessionId: session });
+      await app.executor.resume(({ id }) => (id === callId ? context : undefined));
+    }
+    const now = await app.store.call(callId);
+    if (now === null || isFinal(now.state)) return now;
+    await ended.promise;
+    return app.store.call(callId);
+  } finally {
+    clearTimeout(timer);
+    unfollow();
+  }
+}

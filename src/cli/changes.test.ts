@@ -1,0 +1,121 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { type CliFixture, createCliFixture } from '../testing/cli-fixture.ts';
+import { runCli } from './run-cli.ts';
+
+const COMMAND = 'echo two > a.txt; rm old.txt; echo x > new.txt';
+const LONG = 60_000;
+
+function place(): CliFixture {
+  return createCliFixture(process.env['PATH'], { 'a.txt': 'one\n', 'old.txt': 'old\n' });
+}
+
+interface RunningCli {
+  readonly done: Promise<number>;
+  type(line: string): void;
+  /** Resolves when the output has this text. */
+  until(text: string): Promise<void>;
+  output(): string;
+}
+
+/** One command line in this process; with `isTerminal` a person sits in front of it. */
+function start({ workspace, env }: CliFixture, argv: readonly string[], isTerminal = false): RunningCli {
+  const stdin = Object.assign(new PassThrough(), { isTTY: isTerminal });
+  const stdout = new PassThrough();
+  const stderr = Object.assign(new PassThrough(), { isTTY: isTerminal });
+  let output = '';
+  const waiting = new Map<string, () => void>();
+  for (const stream of [stdout, stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      for (const [wanted, tell] of waiting) if (output.includes(wanted)) tell();
+    });
+  }
+  if (!isTerminal) stdin.end();
+  const io = { stdin, stdout, stderr, env: { ...env, NO_COLOR: '1' }, cwd: workspace, onInterrupt: () => () => {} };
+  return {
+    done: runCli(argv, io, '1.2.3'),
+    type: (line) => void stdin.write(`${line}\n`),
+    until: (text) =>
+      output.includes(text) ? Promise.resolve() : new Promise((resolve) => waiting.set(text, () => resolve())),
+    output: () => output,
+  };
+}
+
+async function ran(fixture: CliFixture, argv: readonly string[]): Promise<{ code: number; output: string }> {
+  const running = start(fixture, argv);
+  return { code: await running.done, output: running.output() };
+}
+
+function texts({ workspace }: CliFixture): (string | null)[] {
+  return ['a.txt', 'old.txt', 'new.txt'].map((name) =>
+    existsSync(join(workspace, name)) ? readFileSync(join(workspace, name), 'utf8') : null,
+  );
+}
+
+test('the question at the terminal shows the changes; a part is kept', { timeout: LONG }, async () => {
+  using fixture = place();
+  const call = start(fixture, ['call', 'bash', '--command', COMMAND], true);
+  await call.until('[k]eep');
+  expect(call.output()).toMatch(/Keep what .*echo two > a\.txt.* changed\?/);
+  expect(call.output()).toMatch(/^ {2}M a\.txt \+1 −1$/m);
+  expect(call.output()).toMatch(/^ {2}D old\.txt/m);
+  expect(call.output()).toMatch(/^ {2}A new\.txt/m);
+  expect(call.output()).toContain('+two');
+  expect(texts(fixture)).toEqual(['one\n', 'old\n', null]);
+  call.type('p');
+  await call.until('Paths to keep');
+  call.type('b.txt');
+  await call.until('b.txt is not among the changes');
+  call.type('a.txt new.txt');
+  expect(await call.done).toBe(0);
+  expect(call.output()).toContain('Kept in part.');
+  expect(texts(fixture)).toEqual(['two\n', 'old\n', 'x\n']);
+});
+
+test('changes that wait are listed, shown and kept from another terminal', { timeout: LONG }, async () => {
+  using fixture = place();
+  const call = start(fixture, ['call', 'bash', '--command', COMMAND]);
+  await call.until('Waiting for approval');
+  const listed = await ran(fixture, ['changes', '--json']);
+  const { id, kinds } = JSON.parse(listed.output);
+  expect(kinds).toEqual({ created: 1, modified: 1, deleted: 1 });
+  const shown = await ran(fixture, ['changes', id]);
+  expect(shown).toMatchObject({ code: 0, output: expect.stringMatching(/^M a\.txt \+1 −1$/m) });
+  const chinese = await ran(fixture, ['changes', '--lang', 'zh']);
+  expect(chinese.output).toContain('修改 1，新增 1，删除 1 · 等待回答');
+  const wrong = await ran(fixture, ['keep', id, 'nowhere']);
+  expect(wrong).toMatchObject({ code: 2, output: expect.stringContaining('nowhere is not among the pending changes') });
+  const kept = await ran(fixture, ['keep', id, 'a.txt']);
+  expect(kept).toMatchObject({ code: 0, output: expect.stringMatching(/^Kept in part: 1 changed/) });
+  expect(await call.done).toBe(0);
+  expect(texts(fixture)).toEqual(['two\n', 'old\n', null]);
+  expect((await ran(fixture, ['changes'])).output).toBe('None.\n');
+});
+
+test('a conflict leaves the changes; the rest is kept, then discarded', { timeout: LONG }, async () => {
+  using fixture = place();
+  const call = start(fixture, ['call', 'bash', '--command', COMMAND]);
+  await call.until('Waiting for approval');
+  const { id } = JSON.parse((await ran(fixture, ['changes', '--json'])).output);
+  writeFileSync(join(fixture.workspace, 'a.txt'), 'mine\n');
+  const conflict = await ran(fixture, ['keep', id]);
+  expect(conflict).toMatchObject({ code: 1, output: expect.stringContaining('a.txt') });
+  expect(await call.done).toBe(0);
+  expect(texts(fixture)).toEqual(['mine\n', 'old\n', null]);
+  const discarded = await ran(fixture, ['discard', id, '--lang', 'zh']);
+  expect(discarded).toMatchObject({ code: 0, output: '已放弃\n' });
+  expect(await ran(fixture, ['keep', id])).toMatchObject({ code: 1 });
+  expect(texts(fixture)).toEqual(['mine\n', 'old\n', null]);
+});
+
+test('explain --run shows the effect of a command and keeps nothing', { timeout: LONG }, async () => {
+  using fixture = place();
+  const shown = await ran(fixture, ['explain', '--run', COMMAND]);
+  expect(shown.code).toBe(0);
+  for (const name of ['a.txt', 'old.txt', 'new.txt']) expect(shown.output).toContain(name);
+  expect(texts(fixture)).toEqual(['one\n', 'old\n', null]);
+  expect((await ran(fixture, ['changes'])).output).toBe('None.\n');
+});

@@ -1,0 +1,29 @@
+import { createHash, hash } from 'node:crypto';
+import { read } from 'node:fs';
+import { promisify } from 'node:util';
+
+const readInto = promisify(read);
+const CHUNK_BYTES = 1024 * 1024;
+
+/** The hash of the content, as journals and blob stores know it. */
+export function digestOf(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'hex');
+}
+
+/** The same of a file of any size, in little memory. */
+export async function digestOfFile(fd: number, signal?: AbortSignal): Promise<string> {
+  const sum = createHash('sha256');
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let position = 0; ; ) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await readInto(fd, chunk, 0, chunk.length, position);
+    if (bytesRead === 0) return sum.digest('hex');
+    sum.update(chunk.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+}
+
+/** The version that callers see: short enough for a model to repeat, long enough not to collide by chance. */
+export function versionOf(digest: string): string {
+  return digest.slice(0, 16);
+}

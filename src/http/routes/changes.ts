@@ -1,0 +1,107 @@
+import { toChangeItem } from '../../kernel/call/change-item.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { Stage } from '../../kernel/world/stage.ts';
+import { pendingChangesView } from '../../protocol/changes-view.ts';
+import type { Backend, PendingChange, WorkspaceBackend } from '../backend.ts';
+import { type Credential, maySee } from '../credentials.ts';
+import { type Handlers, json } from '../handler.ts';
+import { failureResponse, refuse } from '../problem.ts';
+
+type ChangesHandlers = Pick<
+  Handlers,
+  'listChanges' | 'getChanges' | 'getChangedFile' | 'keepChanges' | 'discardChanges'
+>;
+
+interface FoundChange {
+  readonly change: PendingChange;
+  readonly workspace: WorkspaceBackend;
+}
+
+const MAX_TEXT_BYTES = 1024 * 1024;
+
+/** Pending changes of commands. Deciding about them has the checks and the record of every other approval. */
+export function changesRoutes({ workspaces, hideSecrets }: Backend): ChangesHandlers {
+  async function visibleTo(who: Credential): Promise<FoundChange[]> {
+    const all = await Promise.all(
+      [...workspaces.values()].map(async (workspace) =>
+        (await workspace.changes.list()).map((change) => ({ change, workspace })),
+      ),
+    );
+    return all.flat().filter(({ change }) => maySee(who, change.stage.session));
+  }
+
+  /** Changes of a session that the token may not see are unknown to it. */
+  async function find(id: string | undefined, who: Credential): Promise<FoundChange | undefined> {
+    return (await visibleTo(who)).find(({ change }) => change.stage.id === id);
+  }
+
+  return {
+    async listChanges({ query, who }) {
+      const found = (await visibleTo(who)).map(({ change }) => change);
+      const wanted = found.filter(({ stage }) => query.session === undefined || stage.session === query.session);
+      return json({ items: wanted.map(({ stage, question }) => pendingChangesView(stage, question?.id ?? null)) });
+    },
+
+    async getChanges({ params, query, who }) {
+      const found = await find(params.id, who);
+      if (found === undefined) return unknown();
+      const { stage, question } = found.change;
+      const { after, limit } = query;
+      const end = after + limit;
+      return json({
+        ...pendingChangesView(stage, question?.id ?? null),
+        repository: stage.repository,
+        items: stage.changes.slice(after, end).map(toChangeItem),
+        next: end < stage.changes.length ? end : null,
+      });
+    },
+
+    async getChangedFile({ params, query, who }) {
+      const found = await find(params.id, who);
+      if (found === undefined) return unknown();
+      const { path, side } = query;
+      const read = await textOf(found.change.stage, path, side);
+      if (!read.ok) return failureResponse(read.error);
+      if (read.value === null) return json({ path, side, text: null, hidden: false });
+      const text = hideSecrets(read.value);
+      return json({ path, side, text, hidden: text !== read.value });
+    },
+
+    async keepChanges({ params, body, who }) {
+      const found = await find(params.id, who);
+      if (found === undefined) return unknown();
+      const kept = await found.workspace.changes.keep(found.change, body, who.name);
+      return kept.ok ? json(kept.value) : failureResponse(kept.error);
+    },
+
+    async discardChanges({ params, body, who }) {
+      const found = await find(params.id, who);
+      if (found === undefined) return unknown();
+      const discarded = await found.workspace.changes.discard(found.change, who.name, body.message);
+      return discarded.ok ? json(discarded.value) : failureResponse(discarded.error);
+    },
+  };
+}
+
+/** Only a changed path is read: the route is no second way to the files of the workspace. */
+async function textOf(stage: Stage, path: string, side: 'before' | 'after'): Promise<Result<string | null>> {
+  const change = stage.changes.find((each) => each.path === path);
+  if (change === undefined)
+    return fail('FILE_NOT_FOUND', `${path} is not among these changes: take a path of the list.`);
+  if (change.class === 'sensitive') return fail('PERMISSION_DENIED', `${path} is not shown: it may hold secrets.`);
+  if (change[side] === null) return ok(null);
+  const read = await stage.read(path, side, MAX_TEXT_BYTES);
+  if (!read.ok) return read;
+  if (read.value === null) return ok(null);
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(read.value);
+    if (!text.includes('\0')) return ok(text);
+  } catch {
+    // No text, as below.
+  }
+  return fail('INVALID_INPUT', `${path} is not text, so there is nothing to show.`);
+}
+
+function unknown(): Response {
+  return refuse('NOT_FOUND', 'Unknown pending changes: they were kept or discarded before, or never were.');
+}

@@ -1,0 +1,153 @@
+import type { Result } from '../result.ts';
+
+/**
+ * A stage is a private view of the workspace in which a command runs: it reads the real files, its writes go to a layer of
+ * their own, and what it changed is listed exactly when it has ended. Nothing reaches the workspace until the changes are
+ * kept. People read "pending changes", "keep" and "discard"; "stage" is a word of the code.
+ */
+
+/** One path at one moment. */
+export interface PathVersion {
+  readonly type: 'file' | 'directory' | 'symlink' | 'other';
+  /** Permission bits, set-id and sticky bits included. */
+  readonly mode: number;
+  readonly size: number;
+  /**
+   * Of a file: the version that file tools use. Of a symlink: where it leads. Of a folder that was deleted, or a new one in an
+   * old folder: `digestTree` of all that is in it. Null otherwise.
+   */
+  readonly version: string | null;
+}
+
+/** One path that a staged run left different from the workspace. */
+export interface StagedChange {
+  /** Relative to the workspace. With `unnameable` only nearly right: the name is no valid text. */
+  readonly path: string;
+  /** `mode`: only its permissions differ. A path that became another kind of thing is one `deleted` and one `created`. */
+  readonly kind: 'created' | 'modified' | 'deleted' | 'mode';
+  /** In the workspace when the run ended. */
+  readonly before: PathVersion | null;
+  readonly after: PathVersion | null;
+  /** Of a deleted folder: the entries below it, and their bytes. A created folder has one change for each entry. */
+  readonly entries?: number;
+  readonly bytes?: number;
+  /** The workspace's own file, or something in the folder, changed while the run went on. */
+  readonly overtaken?: true;
+  readonly unnameable?: true;
+}
+
+/** Where the writes of staged runs go. */
+export interface StageFolder {
+  /**
+   * Absolute private folder that the caller made directly in the folder that `SandboxStatus.stages` names. Empty at first; a
+   * later run may continue in it, never two at once.
+   */
+  readonly folder: string;
+  /** The folders of stages that this one stands on, nearest first: the run sees their changes, which are not its own. */
+  readonly below?: readonly string[];
+  /**
+   * Folders relative to the workspace whose real files the run sees, read-only and with events when the host edits them.
+   * One that holds a hidden file is not shown like that, and a hidden file that appears in one ends the run.
+   */
+  readonly live?: readonly string[];
+}
+
+/** All changes of a stage, in the order of their paths, a folder before its entries. */
+export interface StagedChanges {
+  readonly changes: readonly StagedChange[];
+  /** The folder of the host with the new content of created and modified paths, by the same relative paths. */
+  readonly content: string;
+}
+
+/**
+ * The kind of a change, by what keeping it can do.
+ *   ignored     git ignores it and does not track it
+ *   new         a new ordinary file
+ *   ordinary    an existing file changed, was deleted or has another mode
+ *   packages    in a folder of installed packages, such as node_modules
+ *   repository  git's own data, without what git obeys
+ *   protected   the host would run or obey it: hooks, configuration of git, editor tasks
+ *   sensitive   its name is that of a secret: never kept
+ *   special     a device, socket or pipe, set-id bits, a name that is no text, Toolwright's own: never kept
+ */
+export const CHANGE_CLASSES = [
+  'ignored',
+  'new',
+  'ordinary',
+  'packages',
+  'repository',
+  'protected',
+  'sensitive',
+  'special',
+] as const;
+export type ChangeClass = (typeof CHANGE_CLASSES)[number];
+
+export interface ClassifiedChange extends StagedChange {
+  readonly class: ChangeClass;
+  /** For a person: why it is protected, sensitive or special, or what is lost by it. */
+  readonly reason?: string;
+  /**
+   * Keeping it takes away what nothing else has: a repository or its objects, or text that is in no commit and that this
+   * session did not write.
+   */
+  readonly loses?: true;
+}
+
+/** Pending changes of one call. Contract: plain files in the state directory, so that they survive a restart. */
+export interface Stage {
+  readonly id: string;
+  readonly workspace: string;
+  readonly session: string;
+  /** The call that made the changes; an undo of that call takes them back. */
+  readonly callId: string;
+  /** Its command, for a person. */
+  readonly title: string;
+  readonly createdAt: number;
+  /** The run was stopped, timed out or cancelled: only ignored files are kept. */
+  readonly isPartial: boolean;
+  /** The text of the allow rule by which the command ran, or null: such a rule also keeps its ordinary changes. */
+  readonly allowedBy: string | null;
+  readonly changes: readonly ClassifiedChange[];
+  /** Changes of branches and commits in words, such as "main: 1 commit, Fix login". */
+  readonly repository: readonly string[];
+  /** Hash of all changes with their versions: what was shown is what is kept. */
+  readonly digest: string;
+  /** The content of a file. Null for a side on which there is none. TOO_LARGE, INVALID_INPUT for what is no file. */
+  read(path: string, side: 'before' | 'after', maxBytes: number): Promise<Result<Uint8Array | null>>;
+  /** Absolute path of the new content of a created or modified path. */
+  contentOf(path: string): string;
+  discard(): Promise<void>;
+}
+
+export interface Stages {
+  /** FILE_NOT_FOUND for one that was kept, discarded or never was; PERMISSION_DENIED for one of another session. */
+  find(id: string, owner: { readonly session: string; readonly workspace: string }): Promise<Result<Stage>>;
+  /** Oldest first. */
+  list(query: { readonly session?: string; readonly workspace?: string }): Promise<readonly Stage[]>;
+}
+
+/** The call whose run makes the changes. */
+export interface StageOwner {
+  readonly workspace: string;
+  readonly session: string;
+  readonly callId: string;
+  /** Its command, for a person. */
+  readonly title: string;
+  readonly allowedBy: string | null;
+  /** Whether the session wrote this version of a file itself, so that its loss is none to the user. */
+  wrote(path: string, version: string): boolean;
+}
+
+/** A stage while its run goes on. */
+export interface OpenStage {
+  readonly folder: StageFolder;
+  /** Lists the changes for good. Null when there are none: then the stage is gone. */
+  finish(staged: StagedChanges, end: { readonly isPartial: boolean }): Promise<Result<Stage | null>>;
+  discard(): Promise<void>;
+}
+
+/** Stages of this machine. Contract: a stage whose process ended before `finish` is discarded. */
+export interface StageStore extends Stages {
+  /** TOO_LARGE when too many are pending; NOT_CONFIGURED or SANDBOX_UNAVAILABLE where there can be none. */
+  begin(owner: StageOwner): Promise<Result<OpenStage>>;
+}

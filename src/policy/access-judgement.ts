@@ -1,0 +1,31 @@
+import type { Access } from '../kernel/tool/access.ts';
+import type { RuleVerdict } from './rules/rule.ts';
+
+/** The judgement of one thing that a call touches. */
+export interface AccessJudgement {
+  readonly what: string;
+  readonly verdict: RuleVerdict;
+  readonly rule: string;
+  readonly reason: string;
+  /** Whether mode `auto` may answer in the person's place. */
+  readonly liftable: boolean;
+  /** Whether it is more than reading, which mode `plan` never allows. */
+  readonly changes: boolean;
+}
+
+/** The access that is granted, and everything that was judged about it. */
+export interface JudgedAccess {
+  readonly access: Access;
+  readonly parts: readonly AccessJudgement[];
+  /** The text of the user's rule by which all of a command is allowed. */
+  readonly byRule?: string;
+}
+
+/** Returns the part that decides: the first refusal, else the first question, else the first part. */
+export function strictest<Part extends { readonly verdict: RuleVerdict }>(parts: readonly Part[]): Part | undefined {
+  for (const verdict of ['deny', 'ask', 'allow']) {
+    const part = parts.find((one) => one.verdict === verdict);
+    if (part !== undefined) return part;
+  }
+  return undefined;
+}

@@ -1,0 +1,167 @@
+import type { Subject } from '../kernel/ports.ts';
+import type { ClassifiedChange } from '../kernel/world/stage.ts';
+import { type AccessJudgement, strictest } from './access-judgement.ts';
+import { describeChanges } from './describe-changes.ts';
+import type { Mode } from './mode.ts';
+import type { PolicyOptions } from './policy-options.ts';
+import { type PathRuleMatch, strictestRule } from './rules/path-rule.ts';
+import type { Rule, RuleVerdict } from './rules/rule.ts';
+
+/** Changes that are named one by one. */
+const MAX_NAMED = 50;
+/** The same for those that are always named: deletions, protected files and refusals. The rest is counted. */
+const MAX_TOLD = 1000;
+
+/**
+ * Judges pending changes of a command as a whole: by the user's rules about these paths, whichever file tool they name, then by
+ * class and mode. The first part is the verdict about all of them, in one sentence; the others name single changes.
+ */
+export function judgeChanges(subject: Subject, options: PolicyOptions): readonly AccessJudgement[] {
+  const { changes } = subject;
+  if (changes === undefined) return [toPart(subject.tool, UNKNOWN)];
+  const rules = rulesByKind(subject.tool, options.rules);
+  const judged = changes.map((change) => ({ change, ...judgeChange(change, rules, { subject, mode: options.mode }) }));
+  const worst = strictest(judged);
+  if (worst === undefined) return [toPart(subject.tool, NOTHING)];
+  return [toPart(subject.tool, { ...worst, reason: summary(judged, worst.verdict) }), ...named(judged)];
+}
+
+interface ChangeRuling {
+  readonly verdict: RuleVerdict;
+  readonly rule: string;
+  readonly reason: string;
+}
+
+interface JudgedChange extends ChangeRuling {
+  readonly change: ClassifiedChange;
+}
+
+const UNKNOWN: ChangeRuling = {
+  verdict: 'deny',
+  rule: 'unknown changes',
+  reason: 'These changes are not known any more. Run the command again.',
+};
+const NOTHING: ChangeRuling = { verdict: 'allow', rule: 'no changes', reason: 'It changes nothing.' };
+
+interface RulesByKind {
+  readonly deleted: readonly Rule[];
+  readonly written: readonly Rule[];
+}
+
+/**
+ * The rules of the tool itself, and rules about single paths of every tool that changes files. A rule about such a tool as a whole
+ * says nothing about commands; whoever may not write a file may not delete it either.
+ */
+function rulesByKind(tool: string, rules: readonly Rule[]): RulesByKind {
+  const about = rules.filter((rule) => rule.tool === tool || (rule.changes !== undefined && !rule.whole));
+  return {
+    deleted: about.filter((rule) => rule.tool === tool || rule.changes !== 'writes' || rule.verdict !== 'allow'),
+    written: about.filter((rule) => rule.tool === tool || rule.changes !== 'deletes'),
+  };
+}
+
+function judgeChange(
+  change: ClassifiedChange,
+  rules: RulesByKind,
+  { subject, mode }: { subject: Subject; mode: Mode },
+): ChangeRuling {
+  if (mode === 'plan') return { verdict: 'deny', rule: 'mode plan', reason: 'Mode plan keeps nothing.' };
+  if (change.class === 'sensitive' || change.class === 'special')
+    return { verdict: 'deny', rule: `${change.class} file`, reason: `It is never kept: ${reasonOf(change)}.` };
+  if (subject.isPartial && change.class !== 'ignored')
+    return { verdict: 'deny', rule: 'partial run', reason: 'The command was stopped before its end.' };
+  const found = ruleAbout(change, rules);
+  const judged = judgeClass(change, found, { mode, allowedBy: subject.allowedBy ?? null });
+  if (mode !== 'strict' || judged.verdict !== 'ask') return judged;
+  return { ...judged, verdict: 'deny', reason: `Mode strict does not ask. ${judged.reason}` };
+}
+
+function ruleAbout({ path, kind, before }: ClassifiedChange, rules: RulesByKind): PathRuleMatch | undefined {
+  const holding = kind === 'deleted' ? rules.deleted : rules.written;
+  if (holding.length === 0) return undefined;
+  const folder = kind === 'deleted' && before?.type === 'directory';
+  return strictestRule(holding, { path, real: { path, folder }, changes: true });
+}
+
+function judgeClass(
+  change: ClassifiedChange,
+  found: PathRuleMatch | undefined,
+  { mode, allowedBy }: { mode: Mode; allowedBy: string | null },
+): ChangeRuling {
+  const rule = found?.rule;
+  if (rule?.verdict === 'deny')
+    return found?.by === 'maybe below'
+      ? { verdict: 'ask', rule: rule.text, reason: `The rule ${rule.text} may refuse something in it.` }
+      : { verdict: 'deny', rule: rule.text, reason: `The rule ${rule.text} refuses it.` };
+  if (change.class === 'protected')
+    return { verdict: 'ask', rule: 'protected file', reason: `It is protected: ${reasonOf(change)}.` };
+  if (overwritesOthers(change))
+    return {
+      verdict: 'ask',
+      rule: 'changed meanwhile',
+      reason: 'It changed in the workspace while the command ran, and that change would be lost.',
+    };
+  if (rule !== undefined) return { verdict: rule.verdict, rule: rule.text, reason: `The rule ${rule.text} says so.` };
+  if (change.loses)
+    return {
+      verdict: 'ask',
+      rule: 'lasting loss',
+      reason: `It takes away what nothing else has: ${reasonOf(change)}.`,
+    };
+  if (change.class === 'ignored') return { verdict: 'allow', rule: 'ignored file', reason: 'Git ignores it.' };
+  if (change.class === 'new') return { verdict: 'allow', rule: 'new file', reason: 'It is a new file.' };
+  if (allowedBy !== null)
+    return { verdict: 'allow', rule: allowedBy, reason: `The rule ${allowedBy} allows the command.` };
+  if (mode !== 'ask') return { verdict: 'allow', rule: `mode ${mode}`, reason: `Mode ${mode} keeps it.` };
+  return { verdict: 'ask', rule: 'changing', reason: CHANGING[change.kind] };
+}
+
+/** No rule and no mode can have meant an edit that nobody had made yet. */
+function overwritesOthers({ kind, overtaken }: ClassifiedChange): boolean {
+  return overtaken === true && (kind === 'modified' || kind === 'deleted');
+}
+
+const CHANGING: Readonly<Record<ClassifiedChange['kind'], string>> = {
+  created: 'It adds a file there.',
+  modified: 'It changes an existing file.',
+  deleted: 'It deletes what is there.',
+  mode: 'It changes the permissions.',
+};
+
+function reasonOf({ reason, class: kind }: ClassifiedChange): string {
+  return (reason ?? `it counts as ${kind}`).replace(/\.$/, '');
+}
+
+/** One sentence about all changes, and what stands in the way of keeping them. */
+function summary(judged: readonly JudgedChange[], verdict: RuleVerdict): string {
+  const sentence = describeChanges(judged.map(({ change }) => change));
+  const apart = judged.filter((one) => one.verdict === verdict && one.rule !== 'changing');
+  const [first, ...more] = apart;
+  if (verdict === 'allow' || first === undefined) return sentence;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
+  const why = `${first.change.path}${others}: ${first.reason}`;
+  if (verdict === 'ask') return `${sentence} ${why}`;
+  const isAll = apart.length === judged.length;
+  return `${sentence} Not kept: ${why}${isAll ? '' : ' Keep the others by naming them in paths.'}`;
+}
+
+/** The parts that a record and a person get: the worst first, and all that must be told. */
+function named(judged: readonly JudgedChange[]): readonly AccessJudgement[] {
+  const told = judged.filter(isAlwaysTold);
+  const others = judged.filter((one) => !isAlwaysTold(one));
+  const shown = [...told.slice(0, MAX_TOLD), ...others.slice(0, MAX_NAMED)];
+  const parts = shown.map((one) => toPart(`${one.change.kind} ${one.change.path}`, one));
+  const left = judged.length - shown.length;
+  const worst = strictest([...told.slice(MAX_TOLD), ...others.slice(MAX_NAMED)]);
+  if (worst === undefined) return parts;
+  return [...parts, toPart(`${left} more`, { ...worst, reason: 'They are in the list of changes.' })];
+}
+
+function isAlwaysTold({ change, verdict }: JudgedChange): boolean {
+  if (verdict === 'deny' || change.kind === 'deleted' || change.class === 'protected') return true;
+  return change.loses === true || overwritesOthers(change);
+}
+
+function toPart(what: string, { verdict, rule, reason }: ChangeRuling): AccessJudgement {
+  return { what, verdict, rule, reason, liftable: false, changes: true };
+}

@@ -1,0 +1,125 @@
+import { ok, type Result } from '../kernel/result.ts';
+import type { CommandRequest, CommandResult } from '../kernel/world/commands.ts';
+import type { NetworkAccess, OutputChunk, RunRequest, Sandbox } from '../kernel/world/sandbox.ts';
+import type { OpenStage, StageStore } from '../kernel/world/stage.ts';
+import type { Caller } from '../kernel/world/workspace.ts';
+
+/** Everything that a run needs beside its request. */
+export interface RunPlace {
+  readonly sandbox: Sandbox;
+  readonly stages: StageStore;
+  readonly root: string;
+  /** Whether a session wrote this version of a file. */
+  wrote(session: string, path: string, version: string): boolean;
+  readonly network: NetworkAccess | undefined;
+}
+
+/** Runs a command to its end. In a stage its changes are listed and wait there; the workspace is as it was. */
+export async function runCommand(
+  place: RunPlace,
+  given: CommandRequest,
+  caller: Caller,
+): Promise<Result<CommandResult>> {
+  const stream = given.onOutput === undefined ? undefined : createTextStream(given.onOutput);
+  const request: RunRequest = {
+    ...toRunRequest(place, given, caller),
+    signal: caller.signal,
+    ...(stream && { onOutput: (chunk) => stream.add(chunk) }),
+  };
+  const ended = given.writes === 'stage' ? await runStaged(place, given, { caller, request }) : await runPlain();
+  stream?.end();
+  return ended;
+
+  async function runPlain(): Promise<Result<CommandResult>> {
+    const ran = await place.sandbox.run(request);
+    return ran.ok ? ok({ ...ran.value, stage: null }) : ran;
+  }
+}
+
+async function runStaged(
+  place: RunPlace,
+  { title, allowedBy = null }: CommandRequest,
+  { caller, request }: { caller: Caller; request: RunRequest },
+): Promise<Result<CommandResult>> {
+  const begun = await beginStage(place, caller, { title, allowedBy });
+  if (!begun.ok) return begun;
+  const ran = await place.sandbox.run({ ...request, stage: begun.value.folder });
+  if (!ran.ok || ran.value.staged === null) {
+    await begun.value.discard();
+    return ran.ok ? ok({ ...ran.value, stage: null }) : ran;
+  }
+  const stage = await begun.value.finish(ran.value.staged, { isPartial: ran.value.endedBy !== null });
+  if (!stage.ok) {
+    ran.value.output.log.dispose();
+    return stage;
+  }
+  return ok({ ...ran.value, stage: stage.value?.id ?? null });
+}
+
+export function beginStage(
+  { stages, root, wrote }: RunPlace,
+  { callId, session }: Caller,
+  about: { readonly title: string; readonly allowedBy: string | null },
+): Promise<Result<OpenStage>> {
+  const owner = { workspace: root, session, callId, ...about };
+  return stages.begin({ ...owner, wrote: (path, version) => wrote(session, path, version) });
+}
+
+/** Decodes output while it arrives: a character that is split between two chunks is passed on whole. */
+function createTextStream(tell: (text: string) => void): { add(chunk: OutputChunk): void; end(): void } {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const say = (text: string) => {
+    if (text !== '') tell(text);
+  };
+  return {
+    add: ({ stream, bytes }) => say(decoders[stream].decode(bytes, { stream: true })),
+    end() {
+      for (const decoder of Object.values(decoders)) say(decoder.decode());
+    },
+  };
+}
+
+/**
+ * Variables with which programs open no editor, no pager and no question, since no person sits in front of them. The
+ * command's own variables win.
+ */
+export const NON_INTERACTIVE = {
+  CI: '1',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GIT_EDITOR: 'true',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  EDITOR: 'true',
+  NO_COLOR: '1',
+  DEBIAN_FRONTEND: 'noninteractive',
+  PIP_NO_INPUT: '1',
+  NPM_CONFIG_FUND: 'false',
+  NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+  PYTHONUNBUFFERED: '1',
+  PYTHONDONTWRITEBYTECODE: '1',
+};
+
+const MOUNTS = { nothing: 'read', stage: 'staged', workspace: 'live' } as const;
+
+/** The request to the sandbox, still without a stage. */
+export function toRunRequest(place: RunPlace, given: CommandRequest, { callId }: Pick<Caller, 'callId'>): RunRequest {
+  const { command, cwd, env, timeoutMs, writes, network } = given;
+  const reach = reachOf(network, place.network);
+  return {
+    command,
+    workspace: place.root,
+    mounts: MOUNTS[writes],
+    env: { ...NON_INTERACTIVE, ...env },
+    limits: { timeMs: timeoutMs },
+    tag: callId,
+    ...(cwd !== undefined && { cwd }),
+    ...(reach && { network: reach }),
+  };
+}
+
+function reachOf(wish: CommandRequest['network'], allowed: NetworkAccess | undefined): NetworkAccess | undefined {
+  if (wish === undefined) return undefined;
+  if (wish === 'allowed') return allowed !== undefined && allowed.hosts.length > 0 ? allowed : undefined;
+  return { ...allowed, hosts: wish };
+}

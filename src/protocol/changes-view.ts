@@ -1,0 +1,20 @@
+import type { Stage } from '../kernel/world/stage.ts';
+import type { PendingChangesView } from './changes.ts';
+
+/** Pending changes with the number of paths of each kind and class. */
+export function pendingChangesView(stage: Stage, approvalId: string | null): PendingChangesView {
+  const { id, callId, session, title, createdAt, isPartial, changes } = stage;
+  return {
+    ...{ id, callId, session, title, createdAt, isPartial },
+    total: changes.length,
+    kinds: countsOf(changes.map(({ kind }) => kind)),
+    classes: countsOf(changes.map((change) => change.class)),
+    approvalId,
+  };
+}
+
+function countsOf(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}

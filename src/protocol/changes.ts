@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { keptChanges as outcomeOfChanges } from '../kernel/tool/kept-changes.ts';
+import { changeItem } from './preview.ts';
+
+/** Changes of a command that wait to be kept or discarded. Nothing of them is in the workspace yet. */
+export const pendingChanges = z
+  .object({
+    id: z.string(),
+    callId: z.string().describe('The call of the command; its undo takes back what was kept'),
+    session: z.string(),
+    title: z.string().describe('The command'),
+    createdAt: z.number(),
+    isPartial: z.boolean().describe('The command was stopped: only files that git ignores can be kept'),
+    total: z.int().describe('Changed paths'),
+    kinds: z.record(z.string(), z.int()).describe('Their number by kind: created, modified, deleted, mode'),
+    classes: z.record(z.string(), z.int()).describe('Their number by class'),
+    approvalId: z.string().nullable().describe('The question about them, while it is open'),
+  })
+  .meta({ id: 'PendingChanges' });
+export type PendingChangesView = z.infer<typeof pendingChanges>;
+
+export const changesQuery = z.strictObject({ session: z.string().optional() });
+export const changesList = z.object({ items: z.array(pendingChanges) }).meta({ id: 'ChangesList' });
+
+export const changesPageQuery = z.strictObject({
+  after: z.coerce.number().int().min(0).default(0).describe('`next` of the page before'),
+  limit: z.coerce.number().int().min(1).max(500).default(200),
+});
+export const changesPage = pendingChanges
+  .extend({
+    repository: z.array(z.string()).describe('Changes of branches and commits in words'),
+    items: z.array(changeItem).describe('One for each path, without diffs, in the order of their paths'),
+    next: z.int().nullable(),
+  })
+  .meta({ id: 'ChangesPage' });
+
+export const changedFileQuery = z.strictObject({
+  path: z.string().min(1).max(4096),
+  side: z.enum(['before', 'after']).describe('before: in the workspace. after: as the command left it'),
+});
+export const changedFile = z
+  .object({
+    path: z.string(),
+    side: z.enum(['before', 'after']),
+    text: z.string().nullable().describe('Null where there is no file on this side'),
+    hidden: z.boolean().describe('Secrets in it were hidden: do not send it back as an edited text'),
+  })
+  .meta({ id: 'ChangedFile' });
+
+const MAX_CHOSEN = 10_000;
+
+/** A part of the changes. Left out: all that may be kept. */
+export const keepChanges = z
+  .strictObject({
+    paths: z
+      .array(z.string().min(1).max(4096))
+      .min(1, 'name at least one path, or discard the changes')
+      .max(MAX_CHOSEN)
+      .optional()
+      .describe('Keep only these; a folder stands for everything in it'),
+    hunks: z
+      .record(z.string(), z.array(z.int().min(1)))
+      .optional()
+      .describe('Of a text file, keep only these hunks of its diff'),
+    texts: z.record(z.string(), z.string()).optional().describe('Keep this text instead of the one the command wrote'),
+  })
+  .meta({ id: 'KeepChanges' });
+export type KeepChanges = z.infer<typeof keepChanges>;
+
+export const discardChanges = z
+  .strictObject({ message: z.string().max(4000).optional().describe('Words for the model, while it waits') })
+  .meta({ id: 'DiscardChanges' });
+
+/** The outcome of a command's changes. */
+export const keptChanges = outcomeOfChanges.meta({ id: 'KeptChanges' });
+export type { KeptChanges as KeptChangesView } from '../kernel/tool/kept-changes.ts';

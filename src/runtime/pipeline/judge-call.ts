@@ -1,0 +1,162 @@
+import type { Subject, Verdict } from '../../kernel/ports.ts';
+import { fail, isPromise, type MaybePromise } from '../../kernel/result.ts';
+import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
+import type { OwnReason, PlanFailure } from '../../kernel/tool/plan.ts';
+import type { Tool } from '../../kernel/tool/tool.ts';
+import { takeTurn } from '../order/take-turn.ts';
+import type { Runtime } from '../runtime.ts';
+import { type CallScope, type Ending, ending, failedByItself } from './call-scope.ts';
+import { type DerivedPlan, derivePlan } from './plan-call.ts';
+import { resolveSymlinks } from './resolve-symlinks.ts';
+
+/** Valid arguments for a tool, after the hooks. */
+export interface ProposedCall {
+  readonly tool: Tool;
+  readonly input: unknown;
+}
+
+/**
+ * A call with its plan and the verdict of policy on it. Shown to a person, bound to their approval and run is this
+ * object.
+ */
+export interface PlannedCall extends ProposedCall {
+  readonly kind: 'planned';
+  /** Undefined for a tool that makes no plan. */
+  readonly derived: DerivedPlan | undefined;
+  /** The subject that policy judged, with the access that the call asks for. */
+  readonly subject: Subject;
+  readonly verdict: Verdict;
+  /** The access that policy grants. */
+  readonly access: readonly Access[];
+  /** Why the call would need approval. Set only for a dry run, which is admitted without one. */
+  readonly wouldAsk: string | undefined;
+  /**
+   * The digest that a person approved. It is compared again when the call's turn comes, because it may wait for others.
+   */
+  readonly approvedDigest: string | undefined;
+}
+
+/** plan → policy. A call that cannot work ends here, whatever the mode, unless policy denies it. */
+export function judgeCall(rt: Runtime, call: CallScope, proposed: ProposedCall): MaybePromise<PlannedCall | Ending> {
+  const { tool, input } = proposed;
+  call.stage = 'definition';
+  call.judgedAfter = rt.locks.changes;
+  if (tool.plan !== undefined) return judgePlanned(rt, call, proposed);
+  const access = tool.access?.(input, call.ctx) ?? UNKNOWN_ACCESS;
+  const own = tool.approval?.(input, call.ctx);
+  if (isPromise(access) || isPromise(own)) return judgeLater(rt, call, { tool, input, access, own });
+  return askPolicy(rt, call, { tool, input, access, own, derived: undefined });
+}
+
+interface AwaitedAccess extends ProposedCall {
+  readonly access: MaybePromise<readonly Access[]>;
+  readonly own: MaybePromise<OwnReason | undefined>;
+}
+
+async function judgeLater(rt: Runtime, call: CallScope, awaited: AwaitedAccess): Promise<PlannedCall> {
+  const { tool, input } = awaited;
+  const [access, own] = await Promise.all([call.bounded(awaited.access), call.bounded(awaited.own)]);
+  return askPolicy(rt, call, { tool, input, access: access ?? UNKNOWN_ACCESS, own, derived: undefined });
+}
+
+async function judgePlanned(rt: Runtime, call: CallScope, proposed: ProposedCall): Promise<PlannedCall | Ending> {
+  const { tool, input } = proposed;
+  const plan = tool.plan?.(input, call.ctx);
+  const derived = plan && (await call.bounded(derivePlan(plan, call.ctx)));
+  if (derived?.ok !== true) return refuseFailing(rt, call, { proposed, failure: derived ?? NO_PLAN });
+  const { access, own } = derived;
+  return askPolicy(rt, call, { tool, input, access, own, derived });
+}
+
+const NO_PLAN: PlanFailure = fail('INTERNAL', 'The tool made no plan.') as PlanFailure;
+
+interface FailingCall {
+  readonly proposed: ProposedCall;
+  readonly failure: PlanFailure;
+}
+
+/**
+ * Ends a call whose plan cannot work, without a question. A denial of policy comes first, so that nobody learns by the
+ * failure what is at a denied path. If an earlier call is still about to change that path, the call is planned again after
+ * it.
+ */
+async function refuseFailing(
+  rt: Runtime,
+  call: CallScope,
+  { proposed, failure }: FailingCall,
+): Promise<PlannedCall | Ending> {
+  const access = failure.access ?? [];
+  const { verdict } = await askPolicy(rt, call, { ...proposed, access, own: undefined, derived: undefined });
+  if (verdict.verdict === 'deny') return refused(verdict);
+  if (await isOvertaken(rt, call, access)) return judgeCall(rt, call, proposed);
+  return failedByItself(failure);
+}
+
+/** Waits for earlier calls that conflict with this one. Returns true if files were changed meanwhile. */
+async function isOvertaken(rt: Runtime, call: CallScope, access: readonly Access[]): Promise<boolean> {
+  const hasTurn = call.ticket?.held === true;
+  if (hasTurn || call.request.isReview || call.context.dryRun) return false;
+  await takeTurn(rt.locks, call, access);
+  const { judgedAfter } = call;
+  const changes = rt.locks.changes;
+  if (call.ticket !== undefined) rt.locks.release(call.ticket);
+  return judgedAfter !== changes;
+}
+
+interface JudgedAccess extends ProposedCall {
+  readonly access: readonly Access[];
+  readonly own: OwnReason | undefined;
+  readonly derived: DerivedPlan | undefined;
+}
+
+function askPolicy(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePromise<PlannedCall> {
+  const { tool, own } = judged;
+  const access = call.request.isLive ? liveAccess(judged.access) : judged.access;
+  call.request.turn?.declare(access);
+  const wantsPlaces = call.request.isReview === true || rt.policy.wantsPlaces?.(tool.name) === true;
+  const places = wantsPlaces ? resolveSymlinks(access, call.ctx.files) : undefined;
+  call.stage = 'policy';
+  const subject: Subject = {
+    tool: tool.name,
+    args: call.args,
+    access,
+    effect: tool.effect,
+    ownReason: typeof own === 'object' ? own.reason : own,
+    asksAlways: typeof own === 'object',
+    ...(places !== undefined && { places }),
+    ...judged.derived?.plan.staged,
+    context: call.context,
+  };
+  const verdict = call.bounded(rt.policy.decide(subject));
+  return isPromise(verdict)
+    ? verdict.then((late) => planned(judged, subject, late))
+    : planned(judged, subject, verdict);
+}
+
+/** The access of a repeated call: it wants to write the real files. */
+function liveAccess(access: readonly Access[]): readonly Access[] {
+  return access.map((each) =>
+    each.kind === 'process.run' && each.writes === 'stage' ? { ...each, writes: 'workspace' } : each,
+  );
+}
+
+function planned({ tool, input, derived }: JudgedAccess, subject: Subject, given: Verdict): PlannedCall {
+  const isKnown = given.verdict === 'allow' || given.verdict === 'ask';
+  const verdict: Verdict = isKnown ? given : { ...given, verdict: 'deny' };
+  const access = verdict.access ?? subject.access;
+  return {
+    kind: 'planned',
+    tool,
+    input,
+    derived,
+    subject,
+    verdict,
+    access,
+    wouldAsk: undefined,
+    approvedDigest: undefined,
+  };
+}
+
+export function refused({ reason, rule }: Verdict): Ending {
+  return ending('denied', fail('PERMISSION_DENIED', reason, { rule }));
+}

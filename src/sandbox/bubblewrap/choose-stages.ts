@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { errnoOf } from '../../host/errno.ts';
+import { statOf } from '../../host/files.ts';
+import { makePrivateFolder } from '../../host/private-folder.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { OverlayProgram } from '../stage/overlay.ts';
+
+/** How this machine stages runs. */
+export interface ChosenStages {
+  readonly kind: 'overlay' | 'copy';
+  /** Where stages must be made. */
+  readonly folder: string;
+  /** Mounts overlays; null where none can be mounted. */
+  readonly program: OverlayProgram | null;
+}
+
+const SHARED_MEMORY = '/dev/shm';
+
+/**
+ * Chooses once how runs are staged. An upper layer cannot lie on every file system, as on the disk of a container, which is
+ * an overlay itself: then stages are made in memory. `tryOverlay` says whether an overlay really works.
+ */
+export async function chooseStages(
+  options: { readonly stateDir: string; readonly stages?: 'overlay' | 'copy' },
+  tryOverlay: (candidate: ChosenStages) => Promise<boolean>,
+): Promise<Result<ChosenStages>> {
+  const folder = join(realpathSync(options.stateDir), 'stages');
+  makePrivateFolder(folder);
+  const copies: ChosenStages = { kind: 'copy', folder, program: null };
+  if (options.stages === 'copy') return ok(copies);
+  const programs: readonly OverlayProgram[] =
+    process.getuid?.() === 0 ? ['unshare', 'bubblewrap'] : ['bubblewrap', 'unshare'];
+  for (const place of [() => folder, () => memoryFolder(options.stateDir)]) {
+    const found = place();
+    for (const program of found === null ? [] : programs) {
+      const candidate: ChosenStages = { kind: 'overlay', folder: found ?? folder, program };
+      if (await tryOverlay(candidate)) return ok(candidate);
+    }
+  }
+  if (options.stages === undefined) return ok(copies);
+  const repair = 'Use a kernel from 5.11 on and allow user namespaces for bwrap, or let stages be copies.';
+  return fail('SANDBOX_UNAVAILABLE', `No overlay can be mounted here. ${repair}`, { repair });
+}
+
+/** The same one after a restart; null when there is none, or it is not only ours. */
+function memoryFolder(stateDir: string): string | null {
+  const uid = process.getuid?.() ?? 0;
+  const folder = join(SHARED_MEMORY, `toolwright-${uid}-${hash('sha256', stateDir, 'hex').slice(0, 16)}`);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') return null;
+  }
+  const stat = statOf(folder);
+  return stat?.isDirectory() === true && stat.uid === uid && (stat.mode & 0o077) === 0 ? folder : null;
+}

@@ -1,0 +1,149 @@
+import type { Stats } from 'node:fs';
+import { kindOf } from '../../kernel/world/protected-path.ts';
+import type { PathVersion, StagedChange } from '../../kernel/world/stage.ts';
+import { below, createChangeList, MAX_DEPTH, TOP, type WalkedPath } from './change-list.ts';
+import type { OpenFolder } from './open-folder.ts';
+import { bareVersion, modeOf, targetOf, versionOfEntry, versionOfFile } from './path-version.ts';
+
+export interface TreeComparison {
+  /** The stage as its run saw it. */
+  readonly merged: OpenFolder;
+  /** The workspace, or the view of the stages below: the stage stands on it. */
+  readonly base: OpenFolder;
+  /** The layer with nothing but what the run touched; null where all of it has to be compared. */
+  readonly upper: OpenFolder | null;
+  /** Paths over which a mask lies: an empty file without permissions. */
+  readonly masked: ReadonlySet<string>;
+  /** When the stage began. */
+  readonly sinceMs: number;
+  readonly maxChanges: number;
+  /** Of a copy: its names when it was made, by the bytes of the folder's path. */
+  readonly copied?: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** One folder, seen from all sides. */
+interface FolderSides {
+  readonly merged: OpenFolder;
+  readonly base: OpenFolder;
+  readonly upper: OpenFolder | null;
+}
+
+/**
+ * Lists exactly what a stage changed: names that are missing in its view were deleted, entries in its upper layer were
+ * created or modified. Only folders that were touched are read. Null when there are more than `maxChanges`. Throws what the
+ * system throws where a folder cannot be read: a list with gaps would keep less, or more, than was shown.
+ */
+export async function compareTrees(given: TreeComparison): Promise<StagedChange[] | null> {
+  const { masked, sinceMs, copied } = given;
+  const list = createChangeList(given);
+  await compareFolder(given, TOP);
+  return list.isOver() ? null : list.changes;
+
+  async function compareFolder(sides: FolderSides, path: WalkedPath): Promise<void> {
+    const inMerged = new Set(sides.merged.names());
+    const wasCopied = copied?.get(path.bytes);
+    // Of a copy: a name that came to the workspace later was deleted by nobody.
+    const isGone = (name: string): boolean =>
+      !inMerged.has(name) && (copied === undefined || wasCopied?.has(name) === true);
+    const gone = sides.base.names().filter(isGone);
+    const touched = sides.upper === null ? [...inMerged] : sides.upper.names().filter((name) => inMerged.has(name));
+    for (const name of [...gone, ...touched].sort()) {
+      const at = below(path, name);
+      if (inMerged.has(name)) await compareEntry(sides, name, at);
+      else await list.addDeleted(sides.base, name, at);
+      if (list.isOver()) return;
+      await list.breathe();
+    }
+  }
+
+  async function compareEntry(sides: FolderSides, name: string, path: WalkedPath): Promise<void> {
+    const after = sides.merged.stat(name);
+    if (after === undefined) return;
+    const before = sides.base.stat(name);
+    // Untouched since it was copied: that it is another on the host now is no change of the run.
+    if (copied !== undefined && !after.isDirectory() && after.ctimeMs < sinceMs) return;
+    const isSecret = path.isExact && masked.has(path.text);
+    if (isSecret && isMask(after)) return;
+    if (before === undefined) return list.addCreated(sides.merged, name, path);
+    if (kindOf(before) !== kindOf(after)) {
+      await list.addDeleted(sides.base, name, path);
+      return list.addCreated(sides.merged, name, path);
+    }
+    const both = { name, before, after };
+    if (after.isDirectory()) return compareFolders(sides, path, both);
+    const versions = isSecret ? await secretVersions(sides, both) : await differentVersions(sides, both);
+    if (versions === null) return;
+    const { isSameContent, ...change } = versions;
+    list.add(path, { kind: isSameContent ? 'mode' : 'modified', ...change, ...list.overtaken(before) });
+  }
+
+  async function compareFolders(sides: FolderSides, path: WalkedPath, both: CommonEntry): Promise<void> {
+    const { name, before, after } = both;
+    if (modeOf(before) !== modeOf(after)) {
+      list.add(path, { kind: 'mode', before: bareVersion(before), after: bareVersion(after) });
+    }
+    if (path.depth > MAX_DEPTH) return;
+    const opened: OpenFolder[] = [];
+    const open = (side: OpenFolder): OpenFolder | null => {
+      const folder = side.open(name);
+      if (folder !== null) opened.push(folder);
+      return folder;
+    };
+    try {
+      const [merged, base] = [open(sides.merged), open(sides.base)];
+      const upper = sides.upper === null ? null : open(sides.upper);
+      if (merged === null || base === null || (upper === null && sides.upper !== null)) return;
+      await compareFolder({ merged, base, upper }, path);
+    } finally {
+      for (const folder of opened) folder.close();
+    }
+  }
+}
+
+/** One entry that is there on both sides. */
+interface CommonEntry {
+  readonly name: string;
+  readonly before: Stats;
+  readonly after: Stats;
+}
+
+interface EntryVersions {
+  readonly before: PathVersion;
+  readonly after: PathVersion;
+  readonly isSameContent: boolean;
+}
+
+/** Of a secret nothing is read. */
+async function secretVersions({ merged }: FolderSides, { name, before, after }: CommonEntry): Promise<EntryVersions> {
+  return { before: bareVersion(before), after: await versionOfEntry(merged, name, after), isSameContent: false };
+}
+
+/** Null when nothing but times differs. */
+async function differentVersions({ merged, base }: FolderSides, both: CommonEntry): Promise<EntryVersions | null> {
+  const { name } = both;
+  const [before, after] = [bareVersion(both.before), bareVersion(both.after)];
+  const isSameMode = before.mode === after.mode;
+  if (before.type === 'other') {
+    const isSameContent = both.before.rdev === both.after.rdev && formatOf(both.before) === formatOf(both.after);
+    return isSameContent && isSameMode ? null : { before, after, isSameContent };
+  }
+  if (before.type === 'symlink') {
+    const [old, now] = [targetOf(base, name), targetOf(merged, name)];
+    if (old !== null && now?.equals(old) === true) return null;
+    const versions = { before: { ...before, version: `${old}` }, after: { ...after, version: `${now}` } };
+    return { ...versions, isSameContent: false };
+  }
+  const [old, now] = [await versionOfFile(base, name, before.size), await versionOfFile(merged, name, after.size)];
+  const isSameContent = before.size === after.size && old === now && now !== null;
+  if (isSameContent && isSameMode) return null;
+  return { before: { ...before, version: old }, after: { ...after, version: now }, isSameContent };
+}
+
+function isMask(stat: Stats): boolean {
+  return stat.isFile() && stat.size === 0 && modeOf(stat) === 0;
+}
+
+/** Pipe, socket or device. */
+function formatOf({ mode }: Stats): number {
+  return mode & 0o170000;
+}

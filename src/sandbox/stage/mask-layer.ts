@@ -1,0 +1,82 @@
+import { hash } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { statOf, uniqueName } from '../../host/files.ts';
+import { removeTree } from '../../host/remove-tree.ts';
+
+/**
+ * Makes layers of masks: for each hidden path an empty file without permissions under the same name, to lie over the
+ * workspace. A hidden folder is masked by a file, too: a folder would be merged with the one below it. The folders above
+ * look like the real ones, since the topmost layer says how a folder looks.
+ */
+export interface MaskLayers {
+  /** `hidden` are paths relative to the workspace. The same ones share a layer. */
+  layerFor(workspace: string, hidden: readonly string[]): string;
+}
+
+export function createMaskLayers(parent: string): MaskLayers {
+  return {
+    layerFor(workspace, hidden) {
+      const masks = outermost(hidden);
+      const folders = foldersAbove(masks);
+      const looks = folders.map((path) => lookOf(join(workspace, path)));
+      const key = hash('sha256', JSON.stringify([workspace, masks, looks]), 'hex').slice(0, 32);
+      const layer = join(parent, `masks-${key}`);
+      if (!existsSync(layer)) make(layer, { workspace, masks, folders });
+      for (const path of folders) copyTimes(join(workspace, path), join(layer, path));
+      return layer;
+    },
+  };
+}
+
+/** Only a finished layer gets its name. */
+function make(layer: string, given: { workspace: string; masks: readonly string[]; folders: readonly string[] }): void {
+  const draft = join(dirname(layer), uniqueName('draft'));
+  for (const path of given.folders) mkdirSync(join(draft, path), { recursive: true });
+  for (const path of given.masks) writeFileSync(join(draft, path), '', { mode: 0o000 });
+  for (const path of given.folders.toReversed()) copyLook(join(given.workspace, path), join(draft, path));
+  try {
+    renameSync(draft, layer);
+  } catch (error) {
+    removeTree(draft);
+    if (!existsSync(layer)) throw error;
+  }
+}
+
+/** Without paths below another one of them. */
+function outermost(paths: readonly string[]): string[] {
+  const all = new Set(paths);
+  const isBelow = (path: string): boolean => {
+    for (let at = dirname(path); at !== '.'; at = dirname(at)) if (all.has(at)) return true;
+    return false;
+  };
+  return [...all].filter((path) => !isBelow(path)).sort();
+}
+
+/** The workspace itself first, a folder before those in it. */
+function foldersAbove(paths: readonly string[]): string[] {
+  const folders = new Set(['.']);
+  for (const path of paths) {
+    for (let at = dirname(path); at !== '.' && !folders.has(at); at = dirname(at)) folders.add(at);
+  }
+  return [...folders].sort();
+}
+
+function lookOf(path: string): readonly number[] {
+  const stat = statOf(path);
+  return stat === undefined ? [] : [stat.mode, stat.uid, stat.gid];
+}
+
+function copyLook(from: string, to: string): void {
+  const stat = statOf(from);
+  if (stat === undefined) return;
+  chmodSync(to, stat.mode & 0o7777);
+  if (process.getuid?.() === 0) chownSync(to, stat.uid, stat.gid);
+}
+
+/** Git knows by the time of a folder whether something in it is new. */
+function copyTimes(from: string, to: string): void {
+  const [real, mask] = [statOf(from), statOf(to)];
+  if (real === undefined || mask === undefined || real.mtimeMs === mask.mtimeMs) return;
+  utimesSync(to, real.atimeMs / 1000, real.mtimeMs / 1000);
+}

@@ -1,0 +1,107 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { statOf, uniqueName } from '../../host/files.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { StageFolder } from '../../kernel/world/stage.ts';
+
+/**
+ * The files of a stage: `content` (what its runs wrote, or a whole copy) and a record of how it was made. The caller that
+ * made the folder may put files of its own beside them.
+ */
+export interface OpenStage {
+  readonly folder: string;
+  readonly content: string;
+  /** Content of the stages below, nearest first. */
+  readonly below: readonly string[];
+  readonly live: readonly string[];
+  /** Null before its first run. */
+  readonly record: StageRecord | null;
+}
+
+export interface StageRecord {
+  readonly kind: 'overlay' | 'copy';
+  readonly workspace: string;
+  /** Of a copy: its names when it was made, by folder; all as strings of bytes. */
+  readonly copied?: readonly (readonly [folder: string, names: readonly string[]])[];
+}
+
+const CONTENT = 'content';
+const RECORD = 'sandbox.json';
+
+/** `parent` is the folder in which all stages lie. */
+export function openStage(stage: StageFolder, workspace: string, parent: string): Result<OpenStage> {
+  const folders = [stage.folder, ...(stage.below ?? [])];
+  const wrong = folders.find((folder) => !isStageFolder(folder, parent));
+  if (wrong !== undefined) {
+    return fail('INVALID_INPUT', `${wrong} is no stage: make a private folder for it directly in ${parent}.`);
+  }
+  if (new Set(folders).size < folders.length) {
+    return fail('INVALID_INPUT', 'A stage cannot stand on itself: name each folder once.');
+  }
+  const record = readRecord(stage.folder);
+  const belows = (stage.below ?? []).map((folder) => ({ folder, record: readRecord(folder) }));
+  const foreign = [record, ...belows.map((each) => each.record)].find(
+    (each) => each !== null && each.workspace !== workspace,
+  );
+  if (foreign !== undefined && foreign !== null) {
+    return fail('INVALID_INPUT', `That stage belongs to ${foreign.workspace}: use it with this workspace only.`);
+  }
+  return ok({
+    folder: stage.folder,
+    content: contentOf(stage.folder),
+    // One without a record has no changes.
+    below: belows.filter((each) => each.record !== null).map(({ folder }) => contentOf(folder)),
+    live: stage.live ?? [],
+    record,
+  });
+}
+
+/** The folder with what a stage holds, by relative paths. */
+export function contentOf(folder: string): string {
+  return join(folder, CONTENT);
+}
+
+/** When the stage began: the time of its record, by the same clock as those of files. */
+export function beganAtMs({ folder }: OpenStage): number {
+  return statSync(join(folder, RECORD)).ctimeMs;
+}
+
+/** Begins a stage whose layer is empty. */
+export function beginOverlay({ folder, content }: OpenStage, workspace: string): void {
+  mkdirSync(content, { recursive: true });
+  const { mode, uid, gid } = statSync(workspace);
+  chmodSync(content, mode & 0o7777);
+  if (process.getuid?.() === 0) chownSync(content, uid, gid);
+  writeRecord(folder, { kind: 'overlay', workspace });
+}
+
+export function writeRecord(folder: string, record: StageRecord): void {
+  writeFileSync(join(folder, RECORD), JSON.stringify(record), { mode: 0o600 });
+}
+
+/** A new folder for each mount: the kernel refuses one that was used with `volatile`. */
+export function makeWorkFolder({ folder }: OpenStage): string {
+  const work = join(folder, uniqueName('work'));
+  mkdirSync(work, { mode: 0o700 });
+  return work;
+}
+
+function isStageFolder(folder: string, parent: string): boolean {
+  if (!isAbsolute(folder) || statOf(folder)?.isDirectory() !== true) return false;
+  return dirname(realpathSync(folder)) === parent && realpathSync(folder) === folder;
+}
+
+/** Null before the first run of a stage. */
+export function readRecord(folder: string): StageRecord | null {
+  const file = join(folder, RECORD);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StageRecord) : null;
+}

@@ -1,0 +1,268 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
+import type { ClassifiedChange } from '../kernel/world/stage.ts';
+import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+import { createStages } from './create-stages.ts';
+
+let at: TrySandbox;
+beforeEach(() => {
+  at = trySandbox({ path: '/usr/local/bin:/usr/bin:/bin' });
+});
+afterEach(() => at[Symbol.asyncDispose]());
+
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: at.workspace });
+
+async function changesOf(script: string, wrote = (_path: string) => false): Promise<ClassifiedChange[]> {
+  const stages = createStages({ sandbox: at.sandbox, policy: createFilePolicy(), home: at.home });
+  const owner = { workspace: at.workspace, session: 's', callId: 'c', title: 'x', allowedBy: null, wrote };
+  const begun = await stages.begin(owner);
+  if (!begun.ok) throw new Error(begun.error.message);
+  const ran = await at.sh(script, { mounts: 'staged', stage: begun.value.folder });
+  if (ran.staged === null) throw new Error('nothing was staged');
+  const finished = await begun.value.finish(ran.staged, { isPartial: false });
+  if (!finished.ok) throw new Error(finished.error.message);
+  const changes = [...(finished.value?.changes ?? [])];
+  await finished.value?.discard();
+  return changes;
+}
+
+const classAt = (changes: readonly ClassifiedChange[], path: string) =>
+  changes.find((each) => each.path === path)?.class;
+
+function repository(): void {
+  git('init', '-q', '-b', 'main');
+  at.write('a.txt', 'a\n');
+  at.write('.gitignore', 'dist/\nnotes.txt\n');
+  git('add', '-A');
+  git('commit', '-qm', 'first');
+}
+
+test('ordinary work: new, changed, ignored, packages, git', async () => {
+  repository();
+  at.write('notes.txt', 'mine\n');
+  mkdirSync(join(at.workspace, 'node_modules/.bin'), { recursive: true });
+  at.write('node_modules/.bin/tool', 'x\n');
+  const changes = await changesOf(`
+    echo b >b.txt; echo more >>a.txt; echo x >>notes.txt; echo evil >>node_modules/.bin/tool
+    git -c user.name=a -c user.email=a@b.c commit -qam second`);
+  expect(classAt(changes, 'b.txt')).toBe('new');
+  expect(classAt(changes, 'a.txt')).toBe('ordinary');
+  expect(classAt(changes, 'notes.txt')).toBe('ignored');
+  expect(classAt(changes, 'node_modules/.bin/tool')).toBe('packages');
+  const inGit = changes.filter(({ path }) => path.startsWith('.git/'));
+  expect(new Set(inGit.map((each) => each.class))).toEqual(new Set(['repository']));
+});
+
+test.each([
+  ['a hook', 'echo x >.git/hooks/pre-commit', '.git/hooks/pre-commit'],
+  ['a setting that runs a program', 'git config core.fsmonitor ./x', '.git/config'],
+  ['which files git ignores', 'echo "*" >>.git/info/exclude', '.git/info/exclude'],
+  ['a setting of an editor', 'mkdir .vscode; echo {} >.vscode/tasks.json', '.vscode/tasks.json'],
+  ['a repository of any name', 'git init -q --bare odd; git -C odd config core.fsmonitor ./x', 'odd/config'],
+  [
+    'a repository inside git',
+    'mkdir -p .git/lfs/x/objects .git/lfs/x/refs; echo ref: x >.git/lfs/x/HEAD; echo y >.git/lfs/x/config',
+    '.git/lfs/x/config',
+  ],
+  ['a `.git` that leads elsewhere', 'mkdir s; echo gitdir: ../odd >s/.git', 's/.git'],
+  ['a folder of hooks that a setting names', 'mkdir h; echo x >h/pre-push; git config core.hooksPath h', 'h/pre-push'],
+  ['a symlink in place of a protected folder', 'mkdir ed; ln -s ed .vscode', '.vscode'],
+  ['the removal of a folder with protected files', 'rm -rf .git', '.git'],
+])('%s is protected', async (_what, script, path) => {
+  repository();
+  expect(classAt(await changesOf(script), path)).toBe('protected');
+});
+
+const EVIL = String.raw`printf '[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = "touch %s/PWNED; false"\n' "$PWD"`;
+const SHAPE = (folder: string) =>
+  `mkdir -p ${folder}/objects ${folder}/refs && echo 'ref: refs/heads/main' > ${folder}/HEAD && ${EVIL} > ${folder}/config`;
+
+test.each([
+  ['as a symlink called .git', `${SHAPE('evilgit')}; ln -s ../evilgit sub/.git`, ['evilgit/config', 'sub/.git']],
+  [
+    'as a symlink into packages',
+    `${SHAPE('node_modules/e')}; ln -s ../node_modules/e sub/.git`,
+    ['node_modules/e/config', 'sub/.git'],
+  ],
+  [
+    'in a folder that was moved into packages, behind a symlink of its name',
+    `mkdir node_modules; mv sub node_modules/sub; ${SHAPE('node_modules/sub/.git')}; ln -s node_modules/sub sub`,
+    ['node_modules/sub/.git/config'],
+  ],
+  [
+    'behind a symlink by a symlink to all of the packages',
+    `rm -r sub; ${SHAPE('node_modules/e/.git')}; ln -s node_modules nm; ln -s nm/e sub`,
+    ['node_modules/e/.git/config'],
+  ],
+  ['as a bare repository', SHAPE('sub'), ['sub/HEAD', 'sub/config']],
+  [
+    'as a common folder of a bare repository',
+    `${SHAPE('node_modules/e')}; echo 'ref: refs/heads/main' > sub/HEAD; echo ../node_modules/e > sub/commondir`,
+    ['node_modules/e/config', 'sub/HEAD', 'sub/commondir'],
+  ],
+  [
+    'in a submodule with the name of a folder of git',
+    `${SHAPE('.git/modules/refs')}; echo 'gitdir: ../.git/modules/refs' > sub/.git`,
+    ['.git/modules/refs/config', 'sub/.git'],
+  ],
+  [
+    'in a submodule below node_modules',
+    `${SHAPE('.git/modules/node_modules/x')}; echo 'gitdir: ../.git/modules/node_modules/x' > sub/.git`,
+    ['.git/modules/node_modules/x/config', 'sub/.git'],
+  ],
+  [
+    'behind a symlink in the modules',
+    `${SHAPE('node_modules/e')}; mkdir -p .git/modules; ln -s ../../node_modules/e .git/modules/x; echo 'gitdir: ../.git/modules/x' > sub/.git`,
+    ['node_modules/e/config', 'sub/.git'],
+  ],
+  [
+    'behind a second line',
+    `${SHAPE('node_modules/e')}; mkdir -p .git/modules/x; printf 'gitdir: ../node_modules/e\ngitdir: ../.git/modules/x\n' > sub/.git`,
+    ['node_modules/e/config', 'sub/.git'],
+  ],
+  [
+    'as the common folder of a submodule',
+    `${SHAPE('node_modules/e')}; mkdir -p .git/modules/x; echo 'ref: refs/heads/main' > .git/modules/x/HEAD; echo ../../../node_modules/e > .git/modules/x/commondir; echo 'gitdir: ../.git/modules/x' > sub/.git`,
+    ['.git/modules/x/commondir', 'node_modules/e/config', 'sub/.git'],
+  ],
+  [
+    'behind a symlink in a new folder with a hidden name',
+    `rm -r sub; ${SHAPE('node_modules/e/.git')}; mkdir .composer; ln -s ../node_modules .composer/n; ln -s .composer/n/e sub`,
+    ['node_modules/e/.git/config'],
+  ],
+  [
+    'as the common folder of a worktree that was there',
+    `${SHAPE('node_modules/e')}; echo ../../../node_modules/e > .git/worktrees/w/commondir`,
+    ['.git/worktrees/w/commondir', 'node_modules/e/config'],
+  ],
+  ['as a folder of worktrees that moves', 'mv .git/worktrees/w g', ['g/commondir']],
+  [
+    'in a module whose place a symlink takes',
+    `${SHAPE('node_modules/e')}; mkdir -p .git/modules; ln -s ../../node_modules/e .git/modules/x`,
+    ['node_modules/e/config'],
+  ],
+  [
+    'in a configuration padded beyond what is read',
+    `head -c 2000000 /dev/zero | tr '\\0' '#' > .git/pad; printf '\n[core]\n\tfsmonitor = ./x\n' >> .git/pad; cat .git/pad >> .git/config; rm .git/pad`,
+    ['.git/config'],
+  ],
+  [
+    'in a list of ignored files padded beyond what is read',
+    `(head -c 2000000 /dev/zero | tr '\\0' '#'; printf '\n*\n') >> .git/info/exclude`,
+    ['.git/info/exclude'],
+  ],
+  ['in settings of a repository in packages', `${EVIL} > node_modules/r/.git/config`, ['node_modules/r/.git/config']],
+  [
+    'in hooks of a repository in packages',
+    'echo x > node_modules/r/.git/hooks/pre-commit',
+    ['node_modules/r/.git/hooks/pre-commit'],
+  ],
+  [
+    'in very many hooks',
+    'git init -q r && cd r/.git/hooks && for i in $(seq 150); do echo x > h$i; done',
+    ['r/.git/hooks/h150'],
+  ],
+  [
+    'in a configuration that names very many folders of hooks',
+    'git init -q r && for i in $(seq 5000); do echo "[core] hooksPath = h$i"; done >> r/.git/config',
+    ['r/.git/config'],
+  ],
+  [
+    'in a configuration that names very many folders for its files',
+    'git init -q r && (echo "[core]"; for i in $(seq 5000); do echo "worktree = .."; done) >> r/.git/config',
+    ['r/.git/config'],
+  ],
+  [
+    'in a submodule',
+    'git init -q c; git -C c -c user.name=a -c user.email=a@b.c commit -q --allow-empty -m x; git -c protocol.file.allow=always submodule --quiet add ./c s',
+    ['.gitmodules', 's/.git'],
+  ],
+])('a repository planted %s is protected', async (_how, script, paths) => {
+  repository();
+  at.write('sub/a.txt', 'a');
+  git('worktree', 'add', '-q', 'w');
+  git('init', '-q', 'node_modules/r');
+  const changes = await changesOf(script);
+  expect(paths.map((path) => [path, classAt(changes, path)])).toEqual(paths.map((path) => [path, 'protected']));
+});
+
+test.each([
+  ['behind a symlink with the name of a secret', `ln -s node_modules .env; ln -s .env/e sub`, 'sensitive'],
+  [
+    'behind a symlink whose name is no text',
+    `x=$(printf 'x\\377'); ln -s node_modules "$x"; ln -s "$x/e" sub`,
+    'special',
+  ],
+])('a repository planted %s: the symlink is never kept', async (_how, script, kind) => {
+  repository();
+  const changes = await changesOf(`${SHAPE('node_modules/e/.git')}; ${script}`);
+  expect(classAt(changes, 'node_modules/e/.git/config')).toBe('protected');
+  expect(changes.map((each) => each.class)).toContain(kind);
+});
+
+test('a repository in a hidden folder is never kept', async () => {
+  repository();
+  const changes = await changesOf(`${SHAPE('.composer/e/.git')}; ln -s .composer/e sub`);
+  expect(classAt(changes, '.composer/e/.git/config')).toBe('sensitive');
+});
+
+test('a repository in a folder whose name is no text is never kept, beside one with the name it is read as', async () => {
+  repository();
+  const script = `x=$(printf 'x\\377'); mkdir "$(printf 'x\\357\\277\\275')"; ${SHAPE('"$x"/.git')}; ln -s "$x" sub`;
+  const inside = (await changesOf(script)).filter(({ unnameable, path }) => unnameable || path.endsWith('/config'));
+  expect(inside.length).toBeGreaterThan(0);
+  expect(new Set(inside.map((each) => each.class))).toEqual(new Set(['special']));
+});
+
+test('folders of hooks and files that a configuration names, of the repository or of the user, are protected', async () => {
+  repository();
+  git('config', 'core.hooksPath', '.githooks');
+  git('config', 'include.path', '../shared.gitconfig');
+  at.write('shared.gitconfig', '[user]\n\tname = t\n');
+  writeFileSync(join(at.home, '.gitconfig'), '[include]\n\tpath = ~/more\n[core]\n\thooksPath = .shared-hooks\n');
+  writeFileSync(join(at.home, 'more'), '[core]\n\thooksPath = ".other-hooks"\n');
+  const changes = await changesOf(`
+    for d in .githooks .shared-hooks .other-hooks; do mkdir $d; echo x > $d/pre-commit; done
+    echo "[alias] x = !y" >> shared.gitconfig`);
+  const hooks = ['.githooks', '.shared-hooks', '.other-hooks'].map((folder) => `${folder}/pre-commit`);
+  for (const path of [...hooks, 'shared.gitconfig'])
+    expect([path, classAt(changes, path)]).toEqual([path, 'protected']);
+});
+
+test('a new repository, and settings that only describe one, are not protected', async () => {
+  repository();
+  const changes = await changesOf('git init -q sub; git config user.name me; git remote add o https://example.org/x');
+  expect(changes.filter((each) => each.class === 'protected')).toEqual([]);
+});
+
+test('secrets, pipes and names that are no text are never kept', async () => {
+  at.write('.env', 'A=1\n');
+  const changes = await changesOf("rm -f .env; echo B=2 >.env; echo x >id_rsa; mkfifo pipe; touch $'bad\\xff'");
+  expect([classAt(changes, '.env'), classAt(changes, 'id_rsa'), classAt(changes, 'pipe')]).toEqual([
+    'sensitive',
+    'sensitive',
+    'special',
+  ]);
+  expect(changes.find(({ unnameable }) => unnameable)?.class).toBe('special');
+});
+
+test('text that is in no commit is lost by its change, unless the session wrote it', async () => {
+  repository();
+  at.write('a.txt', 'typed\n');
+  at.write('untracked.txt', 'typed\n');
+  const losing = (changes: readonly ClassifiedChange[]) => changes.filter(({ loses }) => loses).map(({ path }) => path);
+  expect(losing(await changesOf('git checkout -q -- .; rm untracked.txt'))).toEqual(['a.txt', 'untracked.txt']);
+  expect(losing(await changesOf('echo x >a.txt', (path) => path === 'a.txt'))).toEqual([]);
+  expect(losing(await changesOf('rm -rf .git'))).toEqual(['.git']);
+});
+
+test('a file behind a symlink to a protected folder is judged where it is', async () => {
+  repository();
+  symlinkSync('.git', join(at.workspace, 'gd'));
+  const changes = await changesOf('echo x >gd/hooks/post-merge');
+  expect(classAt(changes, '.git/hooks/post-merge')).toBe('protected');
+});

@@ -1,0 +1,140 @@
+import { opendirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { gitFileRule, isGitPath, ObeyedPaths } from '../git/obeyed-paths.ts';
+import { errnoOf } from '../host/errno.ts';
+import { MAX_PATH_BYTES } from '../host/parse-path.ts';
+import { type FilePolicy, isWalked } from '../kernel/world/file-policy.ts';
+import { OWN_FILES } from '../kernel/world/sensitive-files.ts';
+import type { ChangeClass, ClassifiedChange, StagedChange, StagedChanges } from '../kernel/world/stage.ts';
+import { createYielder } from '../kernel/yielding.ts';
+import type { GitFacts } from './git-facts.ts';
+import { isHarmlessInRepository, isRepositoryData } from './repository-data.ts';
+import { StagedView } from './staged-view.ts';
+
+export interface ClassifyOptions {
+  readonly workspace: string;
+  readonly policy: FilePolicy;
+  /** Where the user's own git configuration is, which may name folders of hooks. */
+  readonly home: string;
+  readonly git: GitFacts;
+  /** Whether this session wrote that version of a file, so that its loss is no loss to the user. */
+  wrote(path: string, version: string): boolean;
+}
+
+type Verdict = Pick<ClassifiedChange, 'class' | 'reason'>;
+
+const SET_ID = 0o6000;
+const DECIDES_IGNORED = /(?:^|\/)\.git\/info\/exclude$/;
+const PACKAGES = /(?:^|\/)(?:node_modules|\.venv|venv|site-packages|bower_components|Pods|\.bundle)(?:\/|$)/;
+
+/** Says of each change what keeping it can do. Judged is the workspace as it would be with all changes kept. */
+export async function classifyChanges(staged: StagedChanges, options: ClassifyOptions): Promise<ClassifiedChange[]> {
+  const view = new StagedView(options.workspace, staged);
+  const obeyed = new ObeyedPaths(options.workspace, options.home, view);
+  const yielder = createYielder();
+  const classified: ClassifiedChange[] = [];
+  for (const change of staged.changes) {
+    const verdict = classify(change, { ...options, view, obeyed });
+    const loses = losesWork(change, verdict.class, options);
+    classified.push({ ...change, ...verdict, ...(loses && { loses }) });
+    if (yielder.isDue()) await yielder.pause();
+  }
+  return classified;
+}
+
+interface Judges extends ClassifyOptions {
+  readonly view: StagedView;
+  readonly obeyed: ObeyedPaths;
+}
+
+function classify(change: StagedChange, judges: Judges): Verdict {
+  const special = whySpecial(change, judges);
+  if (special !== undefined) return { class: 'special', reason: special };
+  const { access, rule } = judges.policy.judge(change.path);
+  if (access === 'hidden') return { class: 'sensitive', reason: rule?.reason ?? 'it is hidden by a rule' };
+  const why = whyProtected(change, judges);
+  if (why !== undefined) return { class: 'protected', reason: why };
+  return { class: plainClass(change, judges) };
+}
+
+function plainClass({ path, kind }: StagedChange, { git }: Judges): ChangeClass {
+  if (isRepositoryData(path)) return 'repository';
+  if (PACKAGES.test(path)) return 'packages';
+  if (git.isIgnored(path)) return 'ignored';
+  return kind === 'created' ? 'new' : 'ordinary';
+}
+
+function whySpecial({ path, kind, after, unnameable }: StagedChange, { policy }: Judges): string | undefined {
+  if (unnameable) return 'its name is no valid text';
+  if (path === '~' || path.startsWith('~/')) return 'no tool takes a path that begins with ~';
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `its path is longer than ${MAX_PATH_BYTES} bytes`;
+  const { rule } = policy.judge(path);
+  if (rule !== null && OWN_FILES.includes(rule)) return rule.reason;
+  if (after?.type === 'other') return 'it is a device, a socket or a pipe';
+  if (kind !== 'deleted' && ((after?.mode ?? 0) & SET_ID) !== 0)
+    return 'it would run with the rights of its owner or group';
+  return undefined;
+}
+
+/** Why the host would run or obey it, by its name, by the shape of its folder, or because a folder above one goes. */
+function whyProtected(change: StagedChange, judges: Judges): string | undefined {
+  const { path, kind } = change;
+  const { policy, view, obeyed } = judges;
+  if (isHarmlessInRepository(change, view, judges.workspace)) return undefined;
+  const named = policy.judge(path);
+  if (named.access === 'read-only') return named.rule?.reason ?? 'a rule protects it';
+  const isSymlink = change.after?.type === 'symlink' || change.before?.type === 'symlink';
+  if (isSymlink && policy.holdsProtected(path)) return 'the host takes what it leads to for protected files';
+  if (DECIDES_IGNORED.test(path) && !isOnlyComments(view.readWhole(path)))
+    return 'it decides which files git ignores, and those are kept without a question';
+  const gitFile = change.after === null ? null : gitFileRule(basename(path), change.after.type);
+  if (gitFile !== null) return gitFile.reason;
+  // Git moves the HEAD of a repository itself; without a configuration or hooks a planted one runs nothing.
+  const isOwnHead = isGitPath(path) && basename(path) === 'HEAD';
+  const byShape = isOwnHead ? null : obeyed.reasonFor(path, obeyed.configuredFor(path), (at) => view.stat(at));
+  if (byShape !== null) return byShape;
+  if (kind !== 'deleted' || change.before?.type !== 'directory') return undefined;
+  return protectedBelow(judges, path);
+}
+
+/** Deleting a folder deletes the protected files in it. */
+function protectedBelow({ workspace, policy }: Judges, top: string): string | undefined {
+  const queue = [top];
+  for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
+    for (const { name, isFolder } of entriesOf(`${workspace}/${folder}`)) {
+      const { access, rule } = policy.judgeEntry(folder, name);
+      const path = `${folder}/${name}`;
+      if (access === 'read-only') return `it has ${path} in it: ${rule?.reason ?? 'a rule protects it'}`;
+      if (isFolder && isWalked(path)) queue.push(path);
+    }
+  }
+  return undefined;
+}
+
+/** As `git init` writes it. */
+function isOnlyComments(text: string | null): boolean {
+  return text?.split('\n').every((line) => line === '' || line.startsWith('#')) ?? false;
+}
+
+function entriesOf(folder: string): { name: string; isFolder: boolean }[] {
+  try {
+    using opened = opendirSync(folder);
+    const entries: { name: string; isFolder: boolean }[] = [];
+    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync())
+      entries.push({ name: entry.name, isFolder: entry.isDirectory() });
+    return entries;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return [];
+  }
+}
+
+/** Whether nothing else has what goes: the objects of a repository, or text in no commit that the session did not write. */
+function losesWork({ path, kind, before }: StagedChange, kindOf: ChangeClass, options: ClassifyOptions): boolean {
+  if (before === null || (kind !== 'deleted' && kind !== 'modified')) return false;
+  if (kind === 'deleted' && /(^|\/)\.git(\/(objects|refs)(\/pack)?)?$/.test(path)) return true;
+  if (kindOf !== 'ordinary' && kindOf !== 'protected') return false;
+  if (before.version !== null && before.type === 'file' && options.wrote(path, before.version)) return false;
+  // Without a repository nothing is committed, and a text that only changed can be undone.
+  return options.git.isKnown ? options.git.isUncommitted(path) : kind === 'deleted';
+}

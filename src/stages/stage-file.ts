@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CHANGE_CLASSES, type ClassifiedChange } from '../kernel/world/stage.ts';
+
+/** A finished stage as its folder keeps it. */
+export type StageFile = z.output<typeof stageFile>;
+
+const NAME = 'stage.json';
+
+const pathVersion = z.object({
+  type: z.enum(['file', 'directory', 'symlink', 'other']),
+  mode: z.number(),
+  size: z.number(),
+  version: z.string().nullable(),
+});
+
+const change = z.object({
+  path: z.string(),
+  kind: z.enum(['created', 'modified', 'deleted', 'mode']),
+  before: pathVersion.nullable(),
+  after: pathVersion.nullable(),
+  entries: z.number().optional(),
+  bytes: z.number().optional(),
+  overtaken: z.literal(true).optional(),
+  unnameable: z.literal(true).optional(),
+  class: z.enum(CHANGE_CLASSES),
+  reason: z.string().optional(),
+  loses: z.literal(true).optional(),
+});
+
+const stageFile = z.object({
+  format: z.literal(1),
+  id: z.string(),
+  workspace: z.string(),
+  session: z.string(),
+  callId: z.string(),
+  title: z.string(),
+  createdAt: z.number(),
+  isPartial: z.boolean(),
+  allowedBy: z.string().nullable(),
+  /** The folder with the new content. */
+  content: z.string(),
+  /** Lines about git, for a person: "main: 1 commit". */
+  repository: z.array(z.string()),
+  changes: z.array(change),
+  digest: z.string(),
+});
+
+/** Null while the run goes on, or when it was cut off: then the stage was never finished. */
+export function readStageFile(folder: string): StageFile | null {
+  try {
+    const parsed = stageFile.safeParse(JSON.parse(readFileSync(join(folder, NAME), 'utf8')));
+    return parsed.success && parsed.data.digest === digestOfChanges(parsed.data.changes) ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+/** On the disk when it returns: a question about these changes may be answered after a restart. */
+export function writeStageFile(folder: string, file: StageFile): void {
+  const temporary = join(folder, `${NAME}.new`);
+  writeFileSync(temporary, JSON.stringify(file), { mode: 0o600 });
+  const fd = openSync(temporary, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(temporary, join(folder, NAME));
+}
+
+/** The same for the same changes with the same content on both sides, whatever happened on the host meanwhile. */
+export function digestOfChanges(changes: readonly ClassifiedChange[] | StageFile['changes']): string {
+  const hash = createHash('sha256');
+  for (const { path, kind, class: of, before, after } of changes) {
+    hash.update(JSON.stringify([path, kind, of, toLine(before), toLine(after)]));
+  }
+  return hash.digest('hex').slice(0, 32);
+}
+
+function toLine(version: ClassifiedChange['before']): unknown {
+  return version && [version.type, version.mode, version.size, version.version];
+}

@@ -1,0 +1,108 @@
+import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import type { GitFileReader } from '../git/obeyed-paths.ts';
+import { errnoOf } from '../host/errno.ts';
+import type { StagedChanges } from '../kernel/world/stage.ts';
+
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_SYMLINKS = 40;
+
+/**
+ * The workspace as it will be when all changes of a stage are kept, read without a mount: a changed path from the stage,
+ * any other from the workspace. For judging only: what is kept later is compared again.
+ */
+export class StagedView implements GitFileReader {
+  readonly #workspace: string;
+  readonly #content: string;
+  readonly #changed: ReadonlySet<string>;
+  readonly #deleted: ReadonlySet<string>;
+
+  constructor(workspace: string, { changes, content }: StagedChanges) {
+    this.#workspace = workspace;
+    this.#content = content;
+    this.#changed = new Set(changes.flatMap(({ path, kind }) => (kind === 'deleted' ? [] : [path])));
+    this.#deleted = new Set(changes.flatMap(({ path, kind }) => (kind === 'deleted' ? [path] : [])));
+  }
+
+  /** The path itself, not where it leads. Null when nothing will be there. */
+  stat(path: string): Stats | null {
+    const source = this.#sourceOf(path);
+    return source === null ? null : (tryStat(source) ?? null);
+  }
+
+  /** Empty when it is no file, as for git. */
+  read(file: string): string {
+    return this.readWhole(file) ?? '';
+  }
+
+  /** Empty when it is no file. Null when it is too large to read, so that nothing can be said of it. */
+  readWhole(file: string): string | null {
+    return textAt(this.#sourceOf(this.#resolved(file)));
+  }
+
+  /** The text as it is in the workspace now, in the same way. */
+  readBefore(path: string): string | null {
+    return textAt(`${this.#workspace}/${path}`);
+  }
+
+  kindAt(path: string): 'directory' | 'other' | null {
+    const source = this.#sourceOf(this.#resolved(path));
+    const stat = source === null ? undefined : tryStat(source);
+    if (stat === undefined) return null;
+    return stat.isDirectory() ? 'directory' : 'other';
+  }
+
+  realPath(path: string): string {
+    return resolve(this.#workspace, this.#resolved(path));
+  }
+
+  /** Follows every symlink on the way, in the view. A path that leads out of the workspace stays as it is. */
+  #resolved(path: string): string {
+    let names = relative(this.#workspace, resolve(this.#workspace, path)).split('/');
+    let [done, hops] = ['', 0];
+    while (names.length > 0) {
+      const [name = '', ...rest] = names;
+      const at = done === '' ? name : `${done}/${name}`;
+      const source = this.#sourceOf(at);
+      const target = source !== null && tryStat(source)?.isSymbolicLink() ? readlinkSync(source) : undefined;
+      if (target === undefined || ++hops > MAX_SYMLINKS) {
+        done = at;
+        names = rest;
+        continue;
+      }
+      const leads = relative(this.#workspace, resolve(this.#workspace, dirname(at), target));
+      if (leads === '..' || leads.startsWith('../')) return path;
+      names = [...(leads === '' ? [] : leads.split('/')), ...rest];
+      done = '';
+    }
+    return done;
+  }
+
+  /** Where the content of a path lies on the host; null when the stage deleted it. */
+  #sourceOf(path: string): string | null {
+    if (this.#changed.has(path)) return `${this.#content}/${path}`;
+    for (let at = path; at !== '.' && at !== ''; at = dirname(at)) if (this.#deleted.has(at)) return null;
+    return `${this.#workspace}/${path}`;
+  }
+}
+
+function textAt(source: string | null): string | null {
+  const stat = source === null ? undefined : tryStat(source);
+  if (source === null || !stat?.isFile()) return '';
+  if (stat.size > MAX_FILE_BYTES) return null;
+  try {
+    return readFileSync(source, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return null;
+  }
+}
+
+function tryStat(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

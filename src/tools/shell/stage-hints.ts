@@ -1,0 +1,17 @@
+/** Errors of programs that only a stage causes, with the way around each. */
+const STAGE_HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /cross-device link|EXDEV/i,
+    'A folder that was there before the command cannot be renamed by rename(2) here: use mv, or move_file.',
+  ],
+  [
+    /Value too large for defined data type|EOVERFLOW/,
+    'A file of another user cannot be changed here: ask its owner, or change it outside Toolwright.',
+  ],
+];
+
+/** The hints for a command that failed; a command that succeeded found its own way. */
+export function stageHints(exitCode: number | null, output: string): string[] {
+  if (exitCode === 0) return [];
+  return STAGE_HINTS.flatMap(([pattern, hint]) => (pattern.test(output) ? [hint] : []));
+}

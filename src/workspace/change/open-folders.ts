@@ -1,0 +1,113 @@
+import type { Stats } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { catchErrno } from '../../host/errno.ts';
+import { Folder } from '../../host/folder.ts';
+import { parsePath } from '../../host/parse-path.ts';
+import { discardTree } from '../../host/visit-tree.ts';
+import { missingPathOf } from '../../host/walk-path.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
+import { conflictAt } from './expectation.ts';
+
+/** A name in an open folder that lies exactly where the path says: no symlink was followed. */
+export interface ExactPath {
+  readonly folder: Folder;
+  readonly name: string;
+  readonly path: string;
+  /** Of the name itself; null when nothing is there. */
+  readonly stat: Stats | null;
+}
+
+const MAX_OPEN = 64;
+
+/**
+ * Looks up the paths of one set of changes, and keeps the folders open that it used last: thousands of changes are mostly
+ * in few folders. A folder of an answer stays open until some other paths were looked up, so look it up again after a wait.
+ */
+export class OpenFolders {
+  readonly #root: WorkspaceRoot;
+  readonly #inside = new Map<string, Folder>();
+  readonly #staged = new Map<string, Folder>();
+
+  constructor(root: WorkspaceRoot) {
+    this.#root = root;
+  }
+
+  /** FILE_NOT_FOUND when a folder above is missing, CONFLICT when one became a symlink or a file. */
+  find(given: string): Result<ExactPath> {
+    const names = parsePath(given, this.#root.names);
+    if (!names.ok) return names;
+    const path = names.value.join('/');
+    const name = names.value.at(-1);
+    if (name === undefined) return fail('PERMISSION_DENIED', 'The workspace itself cannot be changed.');
+    const above = path.slice(0, Math.max(0, path.length - name.length - 1));
+    const known = this.#inside.get(above);
+    if (known?.isInPlace()) {
+      const refused = this.#root.refuses(path);
+      if (!refused.ok) return refused;
+      return catchErrno(path, () => ok({ folder: known, name, path, stat: known.stat(name) }));
+    }
+    const located = this.#root.locate(path, { last: 'keep' });
+    if (!located.ok) return leadsElsewhere(located, path) ? elsewhere(path) : located;
+    const { folder, stat } = located.value;
+    if (located.value.path === path) {
+      keep(this.#inside, above, folder);
+      return ok({ folder, name, path, stat });
+    }
+    folder.close();
+    return elsewhere(path);
+  }
+
+  /** The same where something must be: CONFLICT when it is gone. */
+  findExisting(given: string): Result<ExactPath & { readonly stat: Stats }> {
+    const found = this.find(given);
+    if (!found.ok) return found.error.code === 'FILE_NOT_FOUND' ? conflictAt(given, 'is gone') : found;
+    const { stat, path } = found.value;
+    return stat === null ? conflictAt(path, 'is gone') : ok({ ...found.value, stat });
+  }
+
+  /** Throws what the system throws when its folder is not there. */
+  staged(from: string): Omit<ExactPath, 'path'> {
+    const [above, name] = [dirname(from), basename(from)];
+    const known = this.#staged.get(above);
+    const folder = known ?? Folder.open(above);
+    if (known === undefined) keep(this.#staged, above, folder);
+    return { folder, name, stat: folder.stat(name) };
+  }
+
+  /** Removes a copy that is not needed, also when its folder was moved meanwhile. */
+  discard(path: string): void {
+    const name = basename(path);
+    const known = this.#inside.get(path.slice(0, Math.max(0, path.length - name.length - 1)));
+    if (known !== undefined) discardTree(known, name);
+    const found = known === undefined ? this.find(path) : undefined;
+    if (found?.ok) discardTree(found.value.folder, name);
+  }
+
+  close(): void {
+    for (const folders of [this.#inside, this.#staged]) {
+      for (const folder of folders.values()) folder.close();
+      folders.clear();
+    }
+  }
+}
+
+function keep(folders: Map<string, Folder>, path: string, folder: Folder): void {
+  folders.get(path)?.close();
+  folders.delete(path);
+  folders.set(path, folder);
+  const [oldest] = folders;
+  if (folders.size <= MAX_OPEN || oldest === undefined) return;
+  folders.delete(oldest[0]);
+  oldest[1].close();
+}
+
+function leadsElsewhere(failure: Result<never>, path: string): boolean {
+  if (failure.ok) return false;
+  const wouldBe = missingPathOf(failure)?.path;
+  return failure.error.code === 'INVALID_PATH' || (wouldBe !== undefined && wouldBe !== path);
+}
+
+function elsewhere(path: string): Result<never> {
+  return conflictAt(path, 'leads elsewhere by now: a folder above it was replaced');
+}

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { callCard, callTool, closeBrowser, TestApp } from './browser.ts';
+
+const LONG = { timeout: 120_000 };
+const READY = { timeout: 15_000 };
+const LINES = Array.from({ length: 24 }, (_, index) => `export const value${index + 1} = ${index + 1};`);
+const COMMAND =
+  "sed -i 's/value2 = 2/value2 = 20/; s/value22 = 22/value22 = 220/' values.ts; mkdir -p report; echo '# Report' > report/summary.md; echo draft > notes.txt";
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await TestApp.start();
+}, LONG.timeout);
+beforeEach(() => {
+  for (const left of ['notes.txt', 'report'])
+    rmSync(join(app.server.workspace, left), { recursive: true, force: true });
+  writeFileSync(join(app.server.workspace, 'values.ts'), `${LINES.join('\n')}\n`);
+});
+afterEach(async () => {
+  await app.closePages();
+  await app.server.send('PUT', '/v1/mode', { mode: 'ask' });
+  for (const { id } of (await app.server.get('/v1/changes')).body.items)
+    await app.server.post(`/v1/changes/${id}/discard`);
+  expect(app.errors.splice(0)).toEqual([]);
+}, LONG.timeout);
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await closeBrowser();
+}, LONG.timeout);
+
+function inWorkspace(path: string): string | null {
+  const file = join(app.server.workspace, path);
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}
+
+/** Runs the command by hand in the default mode, and opens the question about its changes. */
+async function changed(page: Page): Promise<Locator> {
+  await callTool(page, 'bash', { command: COMMAND });
+  await page.getByRole('region', { name: 'Approvals' }).getByText('Pending changes').waitFor();
+  await page.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Open' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('heading', { name: 'Keep what this command changed?' }).waitFor();
+  return dialog;
+}
+
+async function scrollToEnd(dialog: Locator): Promise<void> {
+  await dialog.locator('.approval-details > :last-child').scrollIntoViewIfNeeded();
+}
+
+test('a command is not asked about; its effect is, a part of it is kept, and undone', LONG, async () => {
+  const page = await app.open('/', { viewport: { width: 1100, height: 900 } });
+  const dialog = await changed(page);
+  expect(inWorkspace('values.ts')).toBe(`${LINES.join('\n')}\n`);
+  await dialog.getByRole('group', { name: 'Changed (1)' }).waitFor();
+  await dialog.getByRole('group', { name: 'New (2)' }).waitFor();
+  const all = dialog.getByRole('button', { name: 'Keep all' });
+  await scrollToEnd(dialog);
+  await expect.poll(() => all.isEnabled(), READY).toBe(true);
+  await dialog.getByRole('checkbox', { name: 'Part 2 of values.ts' }).uncheck();
+  await dialog.getByRole('checkbox', { name: 'Keep notes.txt' }).uncheck();
+  await dialog.getByRole('heading', { name: 'Command', exact: true }).scrollIntoViewIfNeeded();
+  await app.shot(page, 'changes');
+  expect(await all.isEnabled()).toBe(false);
+  await dialog.getByRole('button', { name: 'Keep selected' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const card = callCard(page, 'bash');
+  await card.locator('[data-effect]').getByText('exit 0 · 1 changed, 1 new · kept in part').waitFor();
+  expect(await page.locator('section[data-call]').count()).toBe(1);
+  const kept = LINES.join('\n').replace('value2 = 2;', 'value2 = 20;');
+  expect([inWorkspace('values.ts'), inWorkspace('report/summary.md'), inWorkspace('notes.txt')]).toEqual([
+    `${kept}\n`,
+    '# Report\n',
+    null,
+  ]);
+  await card.getByRole('button', { expanded: false }).first().click();
+  await card.locator('[data-diff]').getByText('value2 = 20').waitFor();
+  expect(await card.locator('[data-diff]').getByText('value22 = 220').count()).toBe(0);
+  await app.shot(page, 'changes-kept');
+  await card.getByRole('button', { name: 'Undo' }).click();
+  await card.getByText(/^Undone: /).waitFor();
+  expect([inWorkspace('values.ts'), inWorkspace('report/summary.md')]).toEqual([`${LINES.join('\n')}\n`, null]);
+});
+
+test('changes that mode auto keeps unasked are shown with their diff, and undone', LONG, async () => {
+  await app.server.send('PUT', '/v1/mode', { mode: 'auto' });
+  const page = await app.open();
+  await callTool(page, 'bash', { command: COMMAND });
+  const card = callCard(page, 'bash').last();
+  await card.locator('[data-effect]').getByText('exit 0 · 1 changed, 2 new · kept', { exact: true }).waitFor();
+  await card.getByRole('button', { expanded: false }).first().click();
+  await card.locator('[data-diff]').getByText('value22 = 220').waitFor();
+  await app.shot(page, 'changes-unasked');
+  await card.getByRole('button', { name: 'Undo' }).click();
+  await card.getByText(/^Undone: /).waitFor();
+  expect([inWorkspace('values.ts'), inWorkspace('notes.txt')]).toEqual([`${LINES.join('\n')}\n`, null]);
+});
+
+test('the text of a change is edited first, with the keyboard alone', LONG, async () => {
+  const page = await app.open();
+  const dialog = await changed(page);
+  const edit = dialog.getByRole('button', { name: 'Edit text: values.ts' });
+  await edit.focus();
+  await page.keyboard.press('Enter');
+  await dialog.locator('.cm-content').focus();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('// mine');
+  await dialog.getByText('Edited by you').waitFor();
+  await scrollToEnd(dialog);
+  const selected = dialog.getByRole('button', { name: 'Keep selected' });
+  await expect.poll(() => selected.isEnabled(), READY).toBe(true);
+  await selected.focus();
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  expect(inWorkspace('values.ts')).toMatch(/value22 = 220;[\s\S]*\/\/ mine$/);
+});
+
+test('changes are discarded with a word to the agent, in Chinese as well', LONG, async () => {
+  const page = await app.open('/', { locale: 'zh-CN' });
+  await callTool(page, 'bash', { command: COMMAND });
+  await page.getByText('待处理的更改').first().waitFor();
+  await page.getByRole('button', { name: '打开' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('heading', { name: '保留这条命令所做的更改吗？' }).waitFor();
+  await dialog.getByLabel(/告诉智能体原因/).fill('先写测试。');
+  const discard = dialog.getByRole('button', { name: '放弃', exact: true });
+  await expect.poll(() => discard.isEnabled(), READY).toBe(true);
+  await discard.click();
+  await dialog.waitFor({ state: 'detached' });
+  await callCard(page, 'bash').last().locator('[data-effect]').getByText('未保留').waitFor();
+  expect([inWorkspace('values.ts'), inWorkspace('notes.txt')]).toEqual([`${LINES.join('\n')}\n`, null]);
+  const { items } = (await app.server.get('/v1/history?tool=bash&limit=1')).body;
+  expect(items[0].outcome.text).toContain('先写测试。');
+});

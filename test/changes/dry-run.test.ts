@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { type CommandOptions, commandWorkspace } from '../../src/testing/command-workspace.ts';
+
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+const FILES = { 'a.txt': 'one\ntwo\nthree\n', 'src/b.txt': 'b\n', '.env': 'KEY=hush\n' };
+
+/** A workspace in which every call is a dry run; nobody answers questions. */
+async function open(given: Partial<CommandOptions> = {}) {
+  const ws = await commandWorkspace({
+    ...{ path: PATH, files: FILES, approve: false, ...given },
+    options: { dryRun: true, ...given.options },
+  });
+  const pending = async () => (await ws.world.stages?.(CALLER)?.list({}))?.length;
+  return Object.assign(ws, { text: (path: string) => readFileSync(ws.file(path), 'utf8'), pending });
+}
+const CALLER = {} as never;
+
+describe('a dry run of a command', () => {
+  test('[B31] shows its output and its real changes, and keeps nothing', async () => {
+    await using ws = await open();
+    const dry = await ws.call('bash', { command: 'sed -i s/two/2/ a.txt; rm src/b.txt; echo x >new.txt; echo done' });
+    expect(dry.text).toMatch(
+      /^\[Dry Run\] Would run: sed -i .*\nin the workspace, in the sandbox, for at most 120 s\n/,
+    );
+    expect(dry.text).toMatch(/\ndone\n\[exit code 0, /);
+    for (const line of ['modified a.txt (+1 -1)', 'deleted src/b.txt', 'created new.txt (+1 -0)'])
+      expect(dry.text).toContain(`\n  ${line}`);
+    expect(dry.text).toMatch(/--- a\.txt\n@@ [\s\S]*-two\n\+2/);
+    expect(dry.text).toContain('\nKeeping these changes would need approval: ');
+    expect([ws.text('a.txt'), ws.text('src/b.txt'), existsSync(ws.file('new.txt'))]).toEqual([
+      FILES['a.txt'],
+      'b\n',
+      false,
+    ]);
+    expect([ws.asked, await ws.pending()]).toEqual([[], 0]);
+  });
+
+  test('says when its changes would be kept without a question, when they would not, and when there are none', async () => {
+    await using ws = await open();
+    const made = await ws.call('bash', { command: 'echo x >new.txt' });
+    expect(made.text).toContain('These changes would be kept without a question.');
+    const refused = await ws.call('bash', { command: 'mkfifo pipe' });
+    expect(refused.text).toMatch(/\nNever kept:\n {2}created pipe/);
+    const nothing = await ws.call('run_code', { language: 'python', code: 'print(6 * 7)' });
+    expect(nothing.text).toMatch(
+      /^\[Dry Run\] Would run: this python code[\s\S]*\n42\n[\s\S]*It would change no file\.$/,
+    );
+    expect(await ws.pending()).toBe(0);
+  });
+
+  test('runs nothing that would need approval first, or that is refused', async () => {
+    await using ws = await open();
+    const asked = await ws.call('bash', { command: 'touch ran; git push' });
+    expect(asked.text).toMatch(/\nIt would need approval first: [^\n]+$/);
+    expect(asked.text).not.toContain('created ran');
+    const code = await ws.call('run_code', { language: 'bash', code: 'echo ran', network: true });
+    expect(code.text).toMatch(/\nIt would need approval first: /);
+    const background = await ws.call('bash', { command: 'sleep 100', background: true });
+    expect(background.text).toMatch(/\nIt would need approval first: /);
+    expect((await ws.call('bash', { command: 'rm -rf /' })).error?.code).toBe('PERMISSION_DENIED');
+  });
+
+  test('never reaches the network, also where a real run may', async () => {
+    let requests = 0;
+    const server = createServer((_request, response) => response.end(String(++requests)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const network = { hosts: [`127.0.0.1:${port}`], privateAddresses: ['127.0.0.1'] };
+    await using ws = await open({ mode: 'auto', network });
+    const dry = await ws.call('bash', { command: `curl -sS -m 5 -d x http://127.0.0.1:${port}/ || echo unreached` });
+    server.close();
+    expect(dry.text).toContain('unreached');
+    expect(dry.text).toContain('Tried without the network');
+    expect(requests).toBe(0);
+  });
+
+  test('a command that runs out of time is told, and what it did is not kept', async () => {
+    await using ws = await open();
+    const dry = await ws.call('bash', { command: 'echo x >new.txt; sleep 300', timeout: 1 });
+    expect(dry.text).toMatch(
+      /\[Stopped after 1 s[\s\S]*Not kept, because it was stopped before its end:\n {2}created new\.txt/,
+    );
+    expect([existsSync(ws.file('new.txt')), await ws.pending()]).toEqual([false, 0]);
+  });
+
+  test('shows no secret, and its record is one call', async () => {
+    await using ws = await open();
+    const dry = await ws.call('run_code', { language: 'bash', code: 'cp .env copy.txt; cat copy.txt' });
+    expect(dry.text).not.toContain('hush');
+    expect(ws.toolwright.executor.getExecutions()).toHaveLength(1);
+  });
+});
+
+describe('a dry run of a file tool', () => {
+  test('shows the diff of its plan, also of a new file, a deletion and a move', async () => {
+    await using ws = await open();
+    const edit = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'two', new: '2' }] });
+    expect(edit.text).toMatch(/^\[Dry Run\] Would run: [\s\S]*-two\n\+2/);
+    const write = await ws.call('write_file', { path: 'new.txt', content: 'fresh\n' });
+    expect(write.text).toMatch(/^\[Dry Run\] Would run: Would create new\.txt[\s\S]*\+fresh/);
+    const gone = await ws.call('delete_file', { path: 'src', recursive: true });
+    expect(gone.text).toMatch(/^\[Dry Run\] Would run: Would delete:[\s\S]*src\/b\.txt/);
+    const move = await ws.call('move_file', { source: 'a.txt', destination: 'c.txt' });
+    expect(move.text).toMatch(/^\[Dry Run\] Would run: Would move a\.txt to c\.txt/);
+    expect([existsSync(ws.file('new.txt')), existsSync(ws.file('src/b.txt')), existsSync(ws.file('c.txt'))]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+});
