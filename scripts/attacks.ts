@@ -27,4 +27,5 @@ else
   console.log(`${passed} passed, ${failed} failed, ${unchecked} unchecked, ${pending} pending, of ${attacks.length}.`);
 await closeBrowser();
 // Calls that were left waiting for a person have a timer of a day each.
-process.exit(failed > 0 ? 1 : 0);
+// A pipe may not have taken the last lines yet.
+process.stdout.write('', () => process.exit(failed > 0 ? 1 : 0));

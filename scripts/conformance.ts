@@ -27,7 +27,8 @@ if (options.json) {
   );
   for (const problem of problems) console.log(`✗ ${problem}`);
 }
-process.exit(problems.length === 0 ? 0 : 1);
+// Not `exit`, which cuts off a report that a pipe has not taken yet.
+process.exitCode = problems.length === 0 ? 0 : 1;
 
 function report(): Report {
   if (options.results !== undefined) return JSON.parse(readFileSync(options.results, 'utf8'));

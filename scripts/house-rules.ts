@@ -37,7 +37,7 @@ for (const { rule, place } of mended) {
 console.log(
   `house rules: ${known.length} known, ${added.length} new${mended.length > 0 ? `, ${mended.length} mended` : ''}`,
 );
-process.exit(added.length + mended.length > 0 ? 1 : 0);
+process.exitCode = added.length + mended.length > 0 ? 1 : 0;
 
 function describeAdded({ rule, place, size }: Violation): string {
   const listed = existing?.find((entry) => entry.rule === rule && entry.place === place);
