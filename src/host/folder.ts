@@ -9,6 +9,7 @@ import {
   realpathSync,
   type Stats,
 } from 'node:fs';
+import { join } from 'node:path';
 
 /** Not in node:fs: opens a name without opening the file behind it, so no FIFO blocks and no device wakes. */
 const O_PATH = 0x200000;
@@ -24,6 +25,15 @@ const FLAGS: Readonly<Record<FolderAccess, number>> = {
   read: constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_RDONLY,
 };
 
+interface FolderPlace {
+  readonly path: string;
+  readonly absolute: string;
+  readonly access: FolderAccess;
+  readonly isShared?: boolean;
+  readonly isView?: true;
+  readonly view?: Folder | null;
+}
+
 /**
  * An open folder. Names in it are reached through its handle (`/proc/self/fd/N/name`), so that no other folder can take
  * its place, and no child is opened through a symlink. Where the system has no such names they are reached by path:
@@ -36,13 +46,16 @@ export class Folder {
   readonly #absolute: string;
   readonly #access: FolderAccess;
   readonly #isShared: boolean;
+  /** Of a folder below one that has no path on the host: that one. */
+  readonly #view: Folder | null;
 
-  private constructor(fd: number, place: { path: string; absolute: string; access: FolderAccess; isShared?: boolean }) {
+  private constructor(fd: number, place: FolderPlace) {
     this.fd = fd;
     this.path = place.path;
     this.#absolute = place.absolute;
     this.#access = place.access;
     this.#isShared = place.isShared ?? false;
+    this.#view = place.isView ? this : (place.view ?? null);
   }
 
   static open(absolute: string, access: FolderAccess = 'search'): Folder {
@@ -53,6 +66,14 @@ export class Folder {
   static openShared(absolute: string): Folder {
     const access = 'search';
     return new Folder(openSync(absolute, FLAGS[access]), { path: '', absolute, access, isShared: true });
+  }
+
+  /**
+   * A folder that is open already and may have no path on the host, as the view of a stage has none. It is shared, and the
+   * descriptor stays the caller's.
+   */
+  static ofView(fd: number): Folder {
+    return new Folder(fd, { path: '', absolute: '', access: 'search', isShared: true, isView: true });
   }
 
   /** The path of the folder itself for system calls that follow symlinks. */
@@ -72,7 +93,8 @@ export class Folder {
   /** Throws ENOTDIR for a symlink as for a file. */
   openChild(name: string): Folder {
     const fd = openSync(this.at(name), FLAGS[this.#access]);
-    return new Folder(fd, { path: this.pathOf(name), absolute: `${this.#absolute}/${name}`, access: this.#access });
+    const place = { path: this.pathOf(name), absolute: `${this.#absolute}/${name}`, access: this.#access };
+    return new Folder(fd, { ...place, view: this.#view });
   }
 
   /** Of the name itself, not of the target of a symlink. Null when there is none. */
@@ -93,7 +115,8 @@ export class Folder {
   isInPlace(): boolean {
     try {
       const now = BY_HANDLE ? readlinkSync(this.self) : realpathSync(this.#absolute);
-      return now === this.#absolute;
+      // The kernel tells the path of a view by where its mount is at this moment.
+      return now === (this.#view === null ? this.#absolute : join(readlinkSync(this.#view.self), this.path));
     } catch {
       return false;
     }

@@ -163,6 +163,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       return promise.finally(() => running.delete(promise));
     },
     compare: async () => nothingStaged(options.kind),
+    open: async () => nothingStaged(options.kind),
     async close() {
       closing.abort(CLOSED);
       while (running.size > 0) await Promise.allSettled([...running]);

@@ -23,6 +23,7 @@ export function createReadFirst(options: Parameters<typeof createBubblewrap>[0])
       return asOurs(await (request.mounts === 'live' ? live : reading).run(request));
     },
     compare: async () => fail('INVALID_INPUT', 'This sandbox stages nothing.'),
+    open: async () => fail('INVALID_INPUT', 'This sandbox stages nothing.'),
     async close() {
       await Promise.all([reading.close(), live.close()]);
     },

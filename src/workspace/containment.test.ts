@@ -165,7 +165,7 @@ test('a folder moved out of the workspace while it is held is not written to', a
   await using ws = await tempWorkspace({ files: { 'd/a.txt': 'a' } });
   const { WorkspaceRoot } = await import('./workspace-root.ts');
   const { createFilePolicy } = await import('../kernel/world/file-policy.ts');
-  const place = new WorkspaceRoot(ws.root, createFilePolicy(), []);
+  const place = new WorkspaceRoot(ws.root, createFilePolicy());
   const spot = place.locate('d/b.txt', { last: 'follow' });
   expect(spot.ok && spot.value.folder.isInPlace()).toBe(true);
   renameSync(ws.file('d'), `${ws.outside}/d`);

@@ -15,11 +15,9 @@ import { filesFor } from './files.ts';
 import { Journal } from './journal/journal.ts';
 import { recover } from './journal/recover.ts';
 import { canUndo, type Undone, undoCall } from './journal/undo.ts';
+import { overView } from './over-view.ts';
 import { SeenVersions } from './read/file-content.ts';
-import { globFiles } from './search/glob.ts';
-import { grepFiles } from './search/grep.ts';
-import { ripgrepFor } from './search/ripgrep.ts';
-import type { Searcher } from './search/search-scope.ts';
+import { searchFor } from './search/search-for.ts';
 import { ChangeAuthors } from './watch/change-author.ts';
 import { type FileNews, type Watch, watchTree } from './watch/watch.ts';
 import { WorkspaceRoot } from './workspace-root.ts';
@@ -62,8 +60,9 @@ const mutexes = new Map<string, Mutex>();
 /** First makes whole what a crash left half done. Throws when the root is not a folder: that is a wrong configuration. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { policy = createFilePolicy() } = options;
+  const { home = null } = options;
   const ownFolders = [...(options.ownFolders ?? []), ...(options.journal ? [options.journal.folder] : [])];
-  const root = new WorkspaceRoot(options.root, policy, ownFolders, options.home ?? null);
+  const root = new WorkspaceRoot(options.root, policy, { ownFolders, home });
   const journal = options.journal === undefined ? undefined : new Journal(options.journal);
   const mutex = mutexes.get(root.names.real) ?? new Mutex();
   mutexes.set(root.names.real, mutex);
@@ -94,6 +93,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root).search;
       return searchFor(caller, { root, secrets: shared.secrets, sandbox: options.sandbox });
     },
+    over: (view) => overView(view, { ...shared, ownFolders, home, sandbox: options.sandbox }),
     canUndo: (callId) => journal !== undefined && canUndo(root, journal, callId),
     async undo(callId) {
       if (journal === undefined) {
@@ -167,20 +167,5 @@ function refuseOtherWorkspace(workingDir: string, { names }: WorkspaceRoot): { f
       secretIn: async () => null,
     },
     search: { glob: later, grep: later },
-  };
-}
-
-export function searchFor(
-  caller: Caller,
-  { root, secrets, sandbox }: Omit<Searcher, 'rg' | 'signal'> & { readonly sandbox: Sandbox | undefined },
-): Search {
-  const searcher = async (): Promise<Searcher> => {
-    // A machine whose sandbox does not work can still search: on the host, with every hit checked again.
-    const usable = sandbox !== undefined && (await sandbox.status()).ok ? sandbox : undefined;
-    return { root, secrets, signal: caller.signal, rg: ripgrepFor(caller, root.names.real, usable) };
-  };
-  return {
-    glob: async (query) => globFiles(await searcher(), query),
-    grep: async (query) => grepFiles(await searcher(), query),
   };
 }

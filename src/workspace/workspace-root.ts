@@ -11,29 +11,44 @@ import type { FilePolicy } from '../kernel/world/file-policy.ts';
 
 const OWN_FOLDER = '.toolwright';
 
+/** The folder of a view that is mounted anew from time to time. */
+export type ViewFolder = () => Folder;
+
+export interface RootOptions {
+  /** Absolute: the state directory and the like, out of reach if they lie inside. */
+  readonly ownFolders?: readonly string[];
+  /** Where the user's own git configuration is. */
+  readonly home?: string | null;
+  /** Left out: the folder itself. Else paths are looked up in this view, and have the same names. */
+  readonly view?: ViewFolder | null;
+}
+
 /** A workspace root with its file policy: where every path that a tool gives is looked up and judged. */
 export class WorkspaceRoot {
   readonly names: RootNames;
   readonly policy: FilePolicy;
   #root: Folder;
+  readonly #view: ViewFolder | null;
   readonly #ownFolders: readonly string[];
   readonly #git: ObeyedPaths;
 
-  /**
-   * `ownFolders` are absolute: the state directory and the like, out of reach if they lie inside. `home` is where the
-   * user's own git configuration is.
-   */
-  constructor(given: string, policy: FilePolicy, ownFolders: readonly string[], home: string | null = null) {
+  constructor(given: string, policy: FilePolicy, { ownFolders = [], home = null, view = null }: RootOptions = {}) {
     const real = realpathSync(given);
     this.names = { real, given: resolve(given) };
     this.policy = policy;
-    this.#root = Folder.openShared(real);
+    this.#view = view;
+    this.#root = view?.() ?? Folder.openShared(real);
     this.#git = new ObeyedPaths(real, home, new GitConfigFiles());
     this.#ownFolders = ownFolders.flatMap((folder) => [folder, realOrSame(folder)]).map((folder) => `${folder}/`);
   }
 
   get folder(): Folder {
-    return this.#root;
+    return this.#view === null ? this.#root : this.#view();
+  }
+
+  /** It has no files of its own on the disk: what is written there need not outlast a power cut. */
+  get isView(): boolean {
+    return this.#view !== null;
   }
 
   /** Looks a path up. The caller closes the folder of the answer. */
@@ -95,13 +110,13 @@ export class WorkspaceRoot {
   }
 
   close(): void {
-    this.#root.dispose();
+    if (this.#view === null) this.#root.dispose();
   }
 
   /** A workspace that was removed and made again is opened again, once. */
   #walk(names: readonly string[], options: WalkOptions): Result<ResolvedPath> {
-    const spot = walkPath(this.#root, this.names, names, options);
-    if (spot.ok || this.#root.isInPlace()) return spot;
+    const spot = walkPath(this.folder, this.names, names, options);
+    if (spot.ok || this.#view !== null || this.#root.isInPlace()) return spot;
     const fresh = Folder.openShared(this.names.real);
     this.#root.dispose();
     this.#root = fresh;

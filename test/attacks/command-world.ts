@@ -94,6 +94,7 @@ function markProcesses(sandbox: Sandbox, mark: string): Sandbox {
     kind: sandbox.kind,
     status: () => sandbox.status(),
     compare: (request) => sandbox.compare(request),
+    open: (request) => sandbox.open(request),
     close: () => sandbox.close(),
     run: (request) => sandbox.run({ ...request, env: { ...request.env, MARK: mark } }),
   };

@@ -89,7 +89,7 @@ export interface RunRequest {
   /** Relative to the workspace, or absolute inside it. Left out: the workspace. */
   readonly cwd?: string;
   readonly mounts: MountMode;
-  /** Required in mode `staged`. */
+  /** Required in mode `staged`. In mode `read` the run sees what this stage and those below it hold. */
   readonly stage?: StageFolder;
   /** On top of the adapter's own small environment; nothing of our process is passed on. */
   readonly env?: Readonly<Record<string, string>>;
@@ -205,12 +205,23 @@ export interface Sandbox {
    * Lists the changes of a stage without running a command, also while a run goes on in it. INVALID_INPUT where nothing is
    * staged; TOO_LARGE for more changes than a run may make by default.
    */
-  compare(request: StageComparison): Promise<Result<StagedChanges>>;
+  compare(request: StageQuery): Promise<Result<StagedChanges>>;
+  /**
+   * Opens the view of a stage for this process, which may then read and write it while no staged run goes on in it. Begins a
+   * new stage. INVALID_INPUT where nothing is staged.
+   */
+  open(request: StageQuery): Promise<Result<OpenView>>;
   /** Ends all runs and removes everything the sandbox put on the host. Later runs fail. */
   close(): Promise<void>;
 }
 
-export interface StageComparison {
+export interface StageQuery {
   readonly workspace: string;
   readonly stage: StageFolder;
+}
+
+/** The workspace as a stage has it, as a folder that stays open and has no path of its own on the host. */
+export interface OpenView {
+  readonly fd: number;
+  close(): void;
 }

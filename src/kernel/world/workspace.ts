@@ -1,7 +1,7 @@
 import type { Result } from '../result.ts';
 import type { Access } from '../tool/access.ts';
 import type { Commands } from './commands.ts';
-import type { Stages } from './stage.ts';
+import type { StageFolder, Stages } from './stage.ts';
 import type { Web } from './web.ts';
 
 /** `path` is always the resolved path, relative to the workspace root, whatever symlink or spelling led there. */
@@ -332,4 +332,13 @@ export interface World {
   stages?(caller: Caller): Stages;
   /** Left out: the web answers NOT_CONFIGURED. */
   web?(caller: Caller): Web;
+  /** Files and search over a view of this workspace. What is written there is not journalled. Left out: there are no views. */
+  over?(view: WorkspaceView): Pick<World, 'files' | 'search'>;
+}
+
+/** The workspace as a stage has it. */
+export interface WorkspaceView {
+  /** The open folder of the view; another one when it was mounted anew. */
+  fd(): number;
+  readonly stage: StageFolder;
 }

@@ -4,20 +4,17 @@ import {
   type RunRequest,
   type RunResult,
   type Sandbox,
-  type StageComparison,
+  type StageQuery,
 } from '../../kernel/world/sandbox.ts';
-import type { StagedChanges } from '../../kernel/world/stage.ts';
 import { createQueue } from '../queue.ts';
-import { type CheckedRequest, checkRequest } from '../request.ts';
+import { checkRequest } from '../request.ts';
 import { checkSize } from '../request-size.ts';
 import { CLOSED } from '../run/supervise.ts';
-import { NO_LIVE_FOLDERS } from '../stage/live-folders.ts';
 import { openStage } from '../stage/stage-folder.ts';
 import { type BubblewrapOptions, type PreparedSandbox, setUp, setupError, tidy } from './bubblewrap-setup.ts';
-import { createRunSteps, isOverlayRefused, type RunSteps, resultOf } from './run-steps.ts';
-import { createStagedRuns } from './staged-runs.ts';
+import { createRunSteps } from './run-steps.ts';
+import { type CheckedStage, createStagedRuns } from './staged-runs.ts';
 import { tryOut } from './try-out.ts';
-import { readView } from './workspace-view.ts';
 
 /**
  * The sandbox of Linux. One run: check the request → wait for a place → find the paths to hide → prepare the view of the
@@ -57,13 +54,16 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
     try {
       if (isClosed()) return closedFailure();
       if (request.mounts === 'staged') return await stagedRuns.run(prepared.value, request, checked.value);
-      return await runReading(steps, prepared.value, { request, checked: checked.value });
+      return await stagedRuns.read(prepared.value, request, checked.value);
     } finally {
       leave();
     }
   }
 
-  async function compare({ workspace: given, stage: folders }: StageComparison): Promise<Result<StagedChanges>> {
+  async function withStage<T>(
+    { workspace: given, stage: folders }: StageQuery,
+    use: (prepared: PreparedSandbox, checked: CheckedStage) => Promise<Result<T>>,
+  ): Promise<Result<T>> {
     if (isClosed()) return closedFailure();
     const prepared = await prepare();
     if (!prepared.ok) return prepared;
@@ -73,8 +73,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
     const { workspace } = checked.value;
     const stage = openStage(folders, workspace, prepared.value.stages.folder);
     if (!stage.ok) return stage;
-    const maxChanges = DEFAULT_LIMITS.newFiles;
-    return stagedRuns.changesOf(prepared.value, { stage: stage.value, workspace, maxChanges });
+    return use(prepared.value, { stage: stage.value, workspace, maxChanges: DEFAULT_LIMITS.newFiles });
   }
 
   function privateFolders({ folder, stages }: PreparedSandbox): readonly string[] {
@@ -88,7 +87,8 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       return prepared.ok ? ok(prepared.value.status) : prepared;
     },
     run: (request) => steps.waitFor(run(request)),
-    compare: (request) => steps.waitFor(compare(request)),
+    compare: (query) => steps.waitFor(withStage(query, stagedRuns.changesOf)),
+    open: (query) => steps.waitFor(withStage(query, stagedRuns.open)),
     async close() {
       steps.closing.abort(CLOSED);
       const prepared = await preparing;
@@ -96,32 +96,6 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       if (prepared?.ok) await tidy(prepared.value);
     },
   };
-}
-
-interface ReadingRun {
-  readonly request: RunRequest;
-  readonly checked: CheckedRequest;
-}
-
-async function runReading(
-  steps: RunSteps,
-  prepared: PreparedSandbox,
-  { request, checked }: ReadingRun,
-): Promise<Result<RunResult>> {
-  const { workspace } = checked;
-  const found = await steps.findHidden(workspace);
-  if (!found.ok) return found;
-  const options = steps.viewOptions(prepared, workspace, found.value);
-  const layered = await runIn(options);
-  return isOverlayRefused(layered) ? runIn({ ...options, program: null }) : layered;
-
-  async function runIn(viewOptions: typeof options): Promise<Result<RunResult>> {
-    const made = readView(viewOptions);
-    if (!made.ok) return made;
-    using view = made.value;
-    const ran = await steps.start(prepared, request, { checked, view, live: NO_LIVE_FOLDERS });
-    return ran.ok ? ok(resultOf(ran.value, checked, { staged: null, notes: [] })) : ran;
-  }
 }
 
 function notLive(): Result<never> {

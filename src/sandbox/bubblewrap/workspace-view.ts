@@ -56,6 +56,14 @@ export function readView(options: ViewOptions): Result<PreparedView> {
   return ok(plainView(workspace, [...bind, ...maskMounts(options.folder, workspace, hidden)]));
 }
 
+/** Nothing can be written, and what a stage holds is seen. */
+export function stageReadView(options: ViewOptions, stage: OpenStage): Result<PreparedView> {
+  const { workspace, program } = options;
+  if (stage.record?.kind === 'copy') return ok(plainView(stage.content, ['--ro-bind', stage.content, workspace]));
+  if (program !== null && stage.record !== null) return ok(comparedView({ ...options, program }, stage));
+  return readView(options);
+}
+
 /** Writes go to the stage. */
 export function stagedView(
   options: ViewOptions & { program: OverlayProgram },

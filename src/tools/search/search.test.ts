@@ -310,6 +310,7 @@ test('when the time is over, the results until then are given and said to be par
     status: () => bubblewrap.status(),
     close: async () => {},
     compare: (request) => bubblewrap.compare(request),
+    open: (request) => bubblewrap.open(request),
     run(request) {
       const command = ['bash', '-c', '"$@"; sleep 60', 'slow', ...(request.command as readonly string[])];
       return bubblewrap.run({ ...request, command, limits: { ...request.limits, timeMs: 1500 } });
@@ -333,6 +334,7 @@ test.each([
     status: () => bubblewrap.status(),
     close: async () => {},
     compare: (request) => bubblewrap.compare(request),
+    open: (request) => bubblewrap.open(request),
     run: (request) =>
       bubblewrap.run({
         ...request,

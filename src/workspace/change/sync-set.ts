@@ -52,7 +52,8 @@ export class SetSync {
 
   /** After the last change. A failure means that some of them may not outlast a power cut. */
   async finish(): Promise<Result<void>> {
-    if (this.#systems.size === 0 || (await runSync([...this.#systems.values()]))) return ok(undefined);
+    if (this.#systems.size === 0 || this.#root.isView || (await runSync([...this.#systems.values()])))
+      return ok(undefined);
     return catchErrno('The workspace', () => {
       for (const path of this.#folders) syncBelow(join(this.#root.names.real, path));
       return ok(undefined);

@@ -33,7 +33,7 @@ export async function globFiles(searcher: Searcher, asked: GlobQuery): Promise<R
   if (!ran.ok) return ran;
   const listed = ran.value.stdout.toString('utf8').split('\0').map(withoutDot);
   const found = listed.filter(isWanted).map((path) => ({ path }));
-  const sorted = await newestFirst(root.names.real, found);
+  const sorted = await newestFirst(root.folder.self, found);
   const shown = sorted.slice(0, query.limit).map(({ path }) => path);
   const paths = rg.contained ? shown : shown.filter(isInside);
   return answer(ran.value, paths, sorted.length - (shown.length - paths.length));

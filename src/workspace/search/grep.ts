@@ -50,7 +50,7 @@ export async function grepFiles(searcher: Searcher, asked: GrepQuery): Promise<R
   const hits = oneRun === undefined ? undefined : parseHits(oneRun.stdout.toString('utf8'), decode);
   const counts = hits === undefined ? parseCounts(first.value.stdout) : countsOf(hits);
   const found = counts.filter(({ path }) => root.refuses(path).ok);
-  const sorted = await newestFirst(root.names.real, found);
+  const sorted = await newestFirst(root.folder.self, found);
   const told = await hideSecretHits(searcher, sorted, [...files(query), '--', argument]);
   const answer = {
     files: told.files.slice(0, query.limit),

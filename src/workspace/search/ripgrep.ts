@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Sandbox } from '../../kernel/world/sandbox.ts';
+import type { StageFolder } from '../../kernel/world/stage.ts';
 import type { Caller } from '../../kernel/world/workspace.ts';
 
 export interface RipgrepRun {
@@ -44,7 +45,7 @@ export async function ripgrepFolder(): Promise<string> {
   return dirname((await program()) ?? '/usr/bin/rg');
 }
 
-export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | undefined): Ripgrep {
+export function ripgrepFor(caller: Caller, place: RipgrepPlace, sandbox: Sandbox | undefined): Ripgrep {
   const started = performance.now();
   const timeMs = () => Math.max(500, caller.timeout * 1000 - RESERVE_MS - (performance.now() - started));
   async function start(maxBytes: number, commandOf: (rg: string) => readonly string[]): Promise<Result<RipgrepRun>> {
@@ -55,7 +56,7 @@ export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | unde
         'Search needs ripgrep, and there is none for this platform: install @vscode/ripgrep again.',
       );
     }
-    const given = { rg, command: commandOf(rg), root, caller, timeMs: timeMs(), maxBytes };
+    const given = { rg, command: commandOf(rg), ...place, caller, timeMs: timeMs(), maxBytes };
     return sandbox === undefined ? onHost(given) : inSandbox(sandbox, given);
   }
   return {
@@ -71,10 +72,15 @@ export function ripgrepFor(caller: Caller, root: string, sandbox: Sandbox | unde
   };
 }
 
-interface RipgrepStart {
+/** The workspace, and the stage whose content is searched. */
+interface RipgrepPlace {
+  readonly root: string;
+  readonly stage?: StageFolder;
+}
+
+interface RipgrepStart extends RipgrepPlace {
   readonly rg: string;
   readonly command: readonly string[];
-  readonly root: string;
   readonly caller: Caller;
   readonly timeMs: number;
   readonly maxBytes: number;
@@ -82,12 +88,13 @@ interface RipgrepStart {
 
 async function inSandbox(
   sandbox: Sandbox,
-  { rg, command, root, caller, timeMs, maxBytes }: RipgrepStart,
+  { rg, command, root, stage, caller, timeMs, maxBytes }: RipgrepStart,
 ): Promise<Result<RipgrepRun>> {
   const ran = await sandbox.run({
     command,
     workspace: root,
     mounts: 'read',
+    ...(stage && { stage }),
     tag: caller.callId,
     signal: caller.signal,
     limits: { timeMs, graceMs: 100, keepBytes: maxBytes, outputBytes: maxBytes },

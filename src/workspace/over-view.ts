@@ -1,0 +1,42 @@
+import { Folder } from '../host/folder.ts';
+import { Mutex } from '../host/mutex.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
+import type { WorkspaceView, World } from '../kernel/world/workspace.ts';
+import { SecretHardLinks } from '../secrets/secret-hard-links.ts';
+import type { Writer } from './change/prepared-change.ts';
+import { filesFor } from './files.ts';
+import { searchFor } from './search/search-for.ts';
+import { ChangeAuthors } from './watch/change-author.ts';
+import { WorkspaceRoot } from './workspace-root.ts';
+
+/** The parts of a workspace that a view of it shares. */
+export interface ViewedWorkspace extends Pick<Writer, 'root' | 'seen' | 'values'> {
+  readonly ownFolders: readonly string[];
+  readonly home: string | null;
+  readonly sandbox: Sandbox | undefined;
+}
+
+/**
+ * Files and search over a view of the workspace. The paths and the rules about them are those of the workspace; nothing that is
+ * written there reaches it, so nothing is journalled.
+ */
+export function overView(view: WorkspaceView, workspace: ViewedWorkspace): Pick<World, 'files' | 'search'> {
+  const { root: real, seen, values, ownFolders, home, sandbox } = workspace;
+  const root = new WorkspaceRoot(real.names.given, real.policy, { ownFolders, home, view: folderOf(view) });
+  const shared = { root, seen, values, journal: undefined, authors: new ChangeAuthors() };
+  const secrets = new SecretHardLinks(root);
+  const mutex = new Mutex();
+  return {
+    files: (caller) => filesFor(caller, { ...shared, secrets, session: caller.session }, (work) => mutex.run(work)),
+    search: (caller) => searchFor(caller, { root, secrets, sandbox, stage: view.stage }),
+  };
+}
+
+/** The same object as long as the view is the same. */
+function folderOf(view: WorkspaceView): () => Folder {
+  let folder = Folder.ofView(view.fd());
+  return () => {
+    if (folder.fd !== view.fd()) folder = Folder.ofView(view.fd());
+    return folder;
+  };
+}
