@@ -8,7 +8,7 @@ import { silentLogger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
-import type { Caller, Files, Search, World } from '../kernel/world/workspace.ts';
+import type { Files, Search, World } from '../kernel/world/workspace.ts';
 import { SecretHardLinks } from '../secrets/secret-hard-links.ts';
 import { SecretValues } from '../secrets/secret-values.ts';
 import { filesFor } from './files.ts';
