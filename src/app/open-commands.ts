@@ -2,13 +2,14 @@ import { homedir } from 'node:os';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
-import type { Stages } from '../kernel/world/stage.ts';
+import type { SessionStages, Stages } from '../kernel/world/stage.ts';
 import { createDialer } from '../net/dialer.ts';
 import { createProcesses, type Processes } from '../processes/create-processes.ts';
 import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
 import { createNone } from '../sandbox/none.ts';
 import { createSeatbelt } from '../sandbox/seatbelt/seatbelt.ts';
 import { createStages } from '../stages/create-stages.ts';
+import { openSessionStages } from '../stages/session-stages.ts';
 import { ripgrepFolder } from '../workspace/search/ripgrep.ts';
 
 export interface CommandsOptions {
@@ -33,6 +34,8 @@ export interface OpenCommands {
   readonly sandbox: Sandbox;
   /** Pending changes of commands. */
   readonly stages: Stages;
+  /** Sessions that collect their changes over several calls. */
+  readonly sessions: SessionStages;
   /** The same world, with a way to run commands in it. */
   addTo: Processes['addTo'];
   /** Ends all processes, also in the background. */
@@ -47,13 +50,16 @@ export async function openCommands(options: CommandsOptions): Promise<OpenComman
   makePrivateFolder(stateDir);
   const sandbox = await chooseSandbox(options);
   const stages = createStages({ sandbox, policy: files, home });
-  const processes = createProcesses({ sandbox, stages, files, network: { hosts } });
+  const sessions = openSessionStages({ sandbox, policy: files, home, stateDir });
+  const processes = createProcesses({ sandbox, stages, sessions, files, network: { hosts } });
   return {
     sandbox,
     stages,
+    sessions,
     addTo: processes.addTo,
     async close() {
       await processes.close();
+      sessions.close();
       await sandbox.close();
     },
   };

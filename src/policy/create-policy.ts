@@ -64,7 +64,15 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
     case 'fs.read':
     case 'fs.write':
     case 'fs.delete':
-      return { access, parts: [applyMode(mode, judgeFile(access, own, files, placeOf(access, subject)))] };
+      return {
+        access,
+        parts: [
+          applyMode(
+            mode,
+            judgeFile(access, own, files, { ...placeOf(access, subject), isCollected: subject.isCollected === true }),
+          ),
+        ],
+      };
     case 'net.fetch':
       return {
         access: { ...access, redirects: grantedRedirects(own, options.urls) },
@@ -98,6 +106,10 @@ function placeOf(access: Access, { context, places }: Subject): { root: string; 
   return { root: context.workingDir, ...(real && { real }) };
 }
 
+function isOfFiles({ kind }: Access): boolean {
+  return kind === 'fs.read' || kind === 'fs.write' || kind === 'fs.delete';
+}
+
 /** The question of a tool that asks by itself. Unless it asks always, mode `auto` and allow rules for all that it touches answer it. */
 function judgeOwnQuestion(
   subject: Subject,
@@ -106,6 +118,7 @@ function judgeOwnQuestion(
 ): AccessJudgement | undefined {
   const { ownReason, asksAlways, tool } = subject;
   if (ownReason === undefined) return undefined;
+  if (subject.isCollected && subject.access.every(isOfFiles)) return undefined;
   const asks: AccessJudgement = {
     what: tool,
     verdict: 'ask',

@@ -36,6 +36,11 @@ interface JudgedChange extends ChangeRuling {
   readonly change: ClassifiedChange;
 }
 
+const COLLECTED: ChangeRuling = {
+  verdict: 'allow',
+  rule: 'collected',
+  reason: 'The session collects its changes: they are decided about together.',
+};
 const UNKNOWN: ChangeRuling = {
   verdict: 'deny',
   rule: 'unknown changes',
@@ -71,6 +76,7 @@ function judgeChange(
   if (subject.isPartial && change.class !== 'ignored')
     return { verdict: 'deny', rule: 'partial run', reason: 'The command was stopped before its end.' };
   const found = ruleAbout(change, rules);
+  if (subject.isCollected && found?.rule.verdict !== 'deny') return COLLECTED;
   const judged = judgeClass(change, found, { mode, allowedBy: subject.allowedBy ?? null });
   if (mode !== 'strict' || judged.verdict !== 'ask') return judged;
   return { ...judged, verdict: 'deny', reason: `Mode strict does not ask. ${judged.reason}` };

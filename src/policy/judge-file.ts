@@ -13,7 +13,7 @@ export function judgeFile(
   access: FileUse,
   rules: readonly Rule[],
   files: FilePolicy,
-  { root, real }: { root: string; real?: RealPath },
+  { root, real, isCollected }: { root: string; real?: RealPath; isCollected: boolean },
 ): AccessJudgement {
   const path = posix.relative(root, posix.resolve(root, access.path));
   const what = `${access.kind} ${access.path}`;
@@ -34,6 +34,9 @@ export function judgeFile(
   });
   const rule = found?.rule;
   if (rule?.verdict === 'deny') return said(found?.by === 'maybe below' ? 'ask' : 'deny', rule.text, refusing(rule));
+  if (access.kind !== 'fs.read' && isCollected) {
+    return said('allow', 'collected', 'The session collects its changes: they are decided about together.');
+  }
   if (access.kind !== 'fs.read' && may === 'read-only') {
     return said('ask', 'protected file', `${access.path} is protected: ${why}.`);
   }

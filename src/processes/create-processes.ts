@@ -7,16 +7,19 @@ import { fail, type Result } from '../kernel/result.ts';
 import type { BackgroundProcess, CommandRequest, Commands } from '../kernel/world/commands.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { NetworkAccess, Sandbox } from '../kernel/world/sandbox.ts';
-import type { StageStore } from '../kernel/world/stage.ts';
+import type { SessionStages, StageStore } from '../kernel/world/stage.ts';
 import type { Caller, World } from '../kernel/world/workspace.ts';
 import { CommittedSecrets } from '../secrets/committed-secrets.ts';
 import { Background } from './background.ts';
 import { beginStage, NON_INTERACTIVE, runCommand, toRunRequest } from './run-command.ts';
+import { withSessionStages } from './session-world.ts';
 
 export interface ProcessesOptions {
   readonly sandbox: Sandbox;
   /** Where runs write, and their changes wait. */
   readonly stages: StageStore;
+  /** Sessions that collect their changes over several calls. Left out: none does. */
+  readonly sessions?: SessionStages;
   /** Says which files are sensitive. */
   readonly files: FilePolicy;
   /** The hosts that a command may reach which may use the network. Left out: none. */
@@ -50,7 +53,8 @@ export function createProcesses(options: ProcessesOptions): Processes {
 
   function commandsFor(caller: Caller, world: World): Commands {
     const { root, wrote = () => false } = world;
-    const place = { sandbox, stages, root, wrote, network: options.network };
+    const standsOn = options.sessions?.of(root, caller.session);
+    const place = { sandbox, stages, root, wrote, network: options.network, standsOn };
     const elsewhere = (): Result<never> | undefined => (isAt(caller.workingDir, root) ? undefined : refuse(root));
     const scope = `${root}\0${caller.session}`;
 
@@ -80,7 +84,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
 
   return {
     addTo: (world) => ({
-      ...world,
+      ...(options.sessions === undefined ? world : withSessionStages(world, options.sessions)),
       commands: (caller) => commandsFor(caller, world),
       stages: () => stages,
     }),

@@ -1,7 +1,7 @@
 import { ok, type Result } from '../kernel/result.ts';
 import type { CommandRequest, CommandResult } from '../kernel/world/commands.ts';
 import type { NetworkAccess, OutputChunk, RunRequest, Sandbox } from '../kernel/world/sandbox.ts';
-import type { OpenStage, StageStore } from '../kernel/world/stage.ts';
+import type { OpenStage, SessionStage, StageStore } from '../kernel/world/stage.ts';
 import type { Caller } from '../kernel/world/workspace.ts';
 
 /** Everything that a run needs beside its request. */
@@ -12,6 +12,8 @@ export interface RunPlace {
   /** Whether a session wrote this version of a file. */
   wrote(session: string, path: string, version: string): boolean;
   readonly network: NetworkAccess | undefined;
+  /** The stage of the session, on which its commands work. */
+  readonly standsOn: SessionStage | undefined;
 }
 
 /** Runs a command to its end. In a stage its changes are listed and wait there; the workspace is as it was. */
@@ -57,11 +59,11 @@ async function runStaged(
 }
 
 export function beginStage(
-  { stages, root, wrote }: RunPlace,
+  { stages, root, wrote, standsOn }: RunPlace,
   { callId, session }: Caller,
   about: { readonly title: string; readonly allowedBy: string | null },
 ): Promise<Result<OpenStage>> {
-  const owner = { workspace: root, session, callId, ...about };
+  const owner = { workspace: root, session, callId, standsOn, ...about };
   return stages.begin({ ...owner, wrote: (path, version) => wrote(session, path, version) });
 }
 
@@ -113,6 +115,7 @@ export function toRunRequest(place: RunPlace, given: CommandRequest, { callId }:
     env: { ...NON_INTERACTIVE, ...env },
     limits: { timeMs: timeoutMs },
     tag: callId,
+    ...(writes === 'nothing' && place.standsOn && { stage: place.standsOn.folder }),
     ...(cwd !== undefined && { cwd }),
     ...(reach && { network: reach }),
   };

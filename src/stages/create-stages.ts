@@ -1,33 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { digestTree } from '../host/digest-tree.ts';
+import { dirname, join } from 'node:path';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import { OWN_PROCESS_ID, stateOfProcess } from '../host/process-identity.ts';
 import { removeTree } from '../host/remove-tree.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { FilePolicy } from '../kernel/world/file-policy.ts';
-import type { Sandbox } from '../kernel/world/sandbox.ts';
-import type { ClassifiedChange, Stage, StagedChanges, StageOwner, StageStore } from '../kernel/world/stage.ts';
-import { classifyChanges } from './classify-changes.ts';
-import { askGit } from './git-facts.ts';
+import type { SessionStage, Stage, StagedChanges, StageOwner, StageStore } from '../kernel/world/stage.ts';
+import { describeStage, type StageJudges } from './describe-stage.ts';
 import { openStage } from './open-stage.ts';
-import { repositoryLines } from './repository-lines.ts';
-import { digestOfChanges, readStageFile, type StageFile, writeStageFile } from './stage-file.ts';
-import { StagedView } from './staged-view.ts';
-
-export interface StagesOptions {
-  readonly sandbox: Sandbox;
-  readonly policy: FilePolicy;
-  readonly home: string;
-}
+import { layersOf } from './session-stage.ts';
+import { readStageFile, type StageFile, writeStageFile } from './stage-file.ts';
+import { tellOthers } from './tell-others.ts';
 
 const MAX_PENDING = 50;
 const OWNER = 'owner';
 
 /** Stages of this machine, in the folder that the sandbox names. They survive a restart once their run has ended. */
-export function createStages(options: StagesOptions): StageStore {
-  const { sandbox, policy, home } = options;
+export function createStages(options: StageJudges): StageStore {
+  const { sandbox } = options;
   const known = new Map<string, Stage>();
   let opening: Promise<Result<string>> | undefined;
 
@@ -58,10 +48,18 @@ export function createStages(options: StagesOptions): StageStore {
     return file === null ? undefined : remember(file, join(folder, id));
   }
 
-  function remember(file: StageFile, folder: string): Stage {
-    const stage = openStage(file, async () => {
+  function remember(file: StageFile, folder: string, standsOn?: SessionStage): Stage {
+    const discard = async (): Promise<void> => {
       known.delete(file.id);
       removeTree(folder);
+    };
+    const stage = openStage(file, {
+      discard,
+      async kept(paths) {
+        await discard();
+        tellOthers(dirname(folder), { kept: file, paths, forget: (id) => known.delete(id) });
+      },
+      ...(standsOn !== undefined && { before: () => `/proc/self/fd/${standsOn.fd()}/.` }),
     });
     known.set(file.id, stage);
     return stage;
@@ -69,35 +67,16 @@ export function createStages(options: StagesOptions): StageStore {
 
   async function finish(
     folder: string,
-    id: string,
     { owner, staged, isPartial }: { owner: StageOwner; staged: StagedChanges; isPartial: boolean },
   ): Promise<Result<Stage | null>> {
     if (staged.changes.length === 0) {
       removeTree(folder);
       return ok(null);
     }
-    const { workspace, session, callId, title, allowedBy, wrote } = owner;
-    const asked = isPartial ? staged.changes : staged.changes.filter(({ kind }) => kind !== 'created');
-    const git = await askGit(
-      workspace,
-      sandbox,
-      asked.map(({ path }) => path),
-    );
-    const changes = await withDigests(
-      await classifyChanges(staged, {
-        ...{ workspace, policy, home, git, wrote },
-      }),
-      staged.content,
-    );
-    const view = new StagedView(workspace, staged);
-    const repository = await repositoryLines({ workspace, changes, view }, sandbox, { folder });
-    const file: StageFile = {
-      ...{ format: 1, id, workspace, session, callId, title, allowedBy, createdAt: Date.now(), isPartial },
-      ...{ content: staged.content, repository, changes, digest: digestOfChanges(changes) },
-    };
+    const file = await describeStage(options, { folder, owner, staged, isPartial });
     writeStageFile(folder, file);
     rmSync(join(folder, OWNER), { force: true });
-    return ok(remember(file, folder));
+    return ok(remember(file, folder, owner.standsOn));
   }
 
   return {
@@ -109,10 +88,14 @@ export function createStages(options: StagesOptions): StageStore {
       const folder = join(at.value, id);
       mkdirSync(folder, { mode: 0o700 });
       writeFileSync(join(folder, OWNER), OWN_PROCESS_ID, { mode: 0o600 });
+      const release = owner.standsOn?.hold(owner.title) ?? (() => {});
       return ok({
-        folder: { folder },
-        finish: (staged, { isPartial }) => finish(folder, id, { owner, staged, isPartial }),
-        discard: async () => removeTree(folder),
+        folder: { folder, ...(owner.standsOn && { below: layersOf(owner.standsOn) }) },
+        finish: (staged, { isPartial }) => finish(folder, { owner, staged, isPartial }).finally(release),
+        async discard() {
+          removeTree(folder);
+          release();
+        },
       });
     },
     async find(id, { session, workspace }) {
@@ -138,27 +121,9 @@ export function createStages(options: StagesOptions): StageStore {
   };
 }
 
-/** A new folder may be kept as a whole, so its content is bound as a whole. */
-async function withDigests(changes: readonly ClassifiedChange[], content: string): Promise<ClassifiedChange[]> {
-  const folders = new Set(changes.flatMap((change) => (isNewFolder(change) ? [change.path] : [])));
-  return Promise.all(
-    changes.map(async (change) => {
-      const isTop =
-        isNewFolder(change) && !folders.has(change.path.slice(0, Math.max(0, change.path.lastIndexOf('/'))));
-      if (!isTop || change.after === null) return change;
-      const { digest } = await digestTree(join(content, change.path));
-      return { ...change, after: { ...change.after, version: digest } };
-    }),
-  );
-}
-
-function isNewFolder({ kind, after }: ClassifiedChange): boolean {
-  return kind === 'created' && after?.type === 'directory';
-}
-
 const ID = /^[0-9a-f]{16}$/;
 
-/** A stage whose run was cut off: its process is gone, and its changes were never listed. */
+/** A stage whose run was cut off: its process is gone, and its changes were never listed. A session goes on in its own. */
 function isLeftOver(folder: string): boolean {
   if (readStageFile(folder) !== null) return false;
   try {

@@ -6,14 +6,23 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import type { ClassifiedChange, Stage } from '../kernel/world/stage.ts';
 import type { StageFile } from './stage-file.ts';
 
+export interface StageMethods extends Pick<Stage, 'discard' | 'kept'> {
+  /** The folder that its changes stand on. Left out: the workspace. */
+  before?(): string;
+}
+
 /** A finished stage, from its file. */
-export function openStage({ format: _format, content, ...file }: StageFile, discard: () => Promise<void>): Stage {
+export function openStage({ format: _format, content, ...file }: StageFile, methods: StageMethods): Stage {
+  const { overtakenBy, ...about } = file;
+  const before = methods.before ?? (() => file.workspace);
   return {
-    ...file,
+    ...about,
+    ...(overtakenBy && { overtakenBy }),
     changes: file.changes as readonly ClassifiedChange[],
     contentOf: (path) => join(content, path),
-    read: async (path, side, maxBytes) => readFile(side === 'before' ? file.workspace : content, path, maxBytes),
-    discard,
+    read: async (path, side, maxBytes) => readFile(side === 'before' ? before() : content, path, maxBytes),
+    discard: methods.discard,
+    kept: methods.kept,
   };
 }
 

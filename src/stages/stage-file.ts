@@ -46,6 +46,8 @@ const stageFile = z.object({
   repository: z.array(z.string()),
   changes: z.array(change),
   digest: z.string(),
+  standsOn: z.string().nullable().default(null),
+  overtakenBy: z.object({ title: z.string(), paths: z.array(z.string()) }).optional(),
 });
 
 /** Null while the run goes on, or when it was cut off: then the stage was never finished. */

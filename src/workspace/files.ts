@@ -130,6 +130,7 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
   async function apply(changes: readonly Change[], options?: ApplyOptions): Promise<Result<readonly AppliedChange[]>> {
     const bound = admitted(changes);
     if (!bound.ok) return bound;
+    if (options?.onto != null) return standsOnNothing(options.onto);
     const done = await oneByOne(() =>
       applyChanges({ ...writer, stillOpen }, { callId: caller.callId, ...options, changes: bound.value }),
     );
@@ -208,4 +209,9 @@ function noteWritten(
     if (change.kind === 'take' && version !== null) seen.noteWritten(session, change.path, version);
   }
   for (const each of applied) if (each.kind === 'write') seen.noteWritten(session, each.path, each.version);
+}
+
+function standsOnNothing(session: string): Result<never> {
+  const next = 'discard these, or do the work again.';
+  return fail('CONFLICT', `The changes of ${session} that these stand on were decided about: ${next}`);
 }

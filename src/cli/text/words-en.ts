@@ -144,6 +144,7 @@ export const en = {
   keptStates: {
     kept: 'Kept',
     'partly kept': 'Kept in part',
+    collected: 'Collected for one decision',
     discarded: 'Discarded',
     'nothing changed': 'Nothing changed',
   },

@@ -139,7 +139,13 @@ export const zh: typeof en = {
     ]
       .filter(Boolean)
       .join('，'),
-  keptStates: { kept: '已保留', 'partly kept': '已保留一部分', discarded: '已放弃', 'nothing changed': '没有更改' },
+  keptStates: {
+    kept: '已保留',
+    'partly kept': '已保留一部分',
+    collected: '已暂存到会话的更改中',
+    discarded: '已放弃',
+    'nothing changed': '没有更改',
+  },
   questionOpen: '等待回答',
   noChanges: (id) => `没有待处理的更改 ${id}；toolwright changes 列出全部。`,
   nextKeep: (id) => `toolwright keep ${id} [路径…] 保留，toolwright discard ${id} 放弃。`,

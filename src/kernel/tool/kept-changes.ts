@@ -15,7 +15,8 @@ export interface ChangesSelection {
 
 /** The outcome of a command's changes. The lists name files and empty folders, and none of git's own data. */
 export const keptChanges = z.object({
-  state: z.enum(['kept', 'partly kept', 'discarded', 'nothing changed']),
+  // `collected`: the session keeps them for one decision about all of its changes.
+  state: z.enum(['kept', 'partly kept', 'collected', 'discarded', 'nothing changed']),
   counts: z
     .object({ created: z.int(), modified: z.int(), deleted: z.int(), repository: z.int() })
     .describe("Files and empty folders that were kept; repository counts git's own data"),

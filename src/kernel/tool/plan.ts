@@ -32,7 +32,7 @@ export interface Plan {
   /** The arguments with which the call would write this text instead. `before` is the present text, empty for a new file. */
   withText?(text: string, before: string): Record<string, unknown>;
   /** Changes of a command that are to be kept, for policy to judge one by one. */
-  readonly staged?: Pick<Stage, 'changes' | 'isPartial' | 'allowedBy'>;
+  readonly staged?: Pick<Stage, 'changes' | 'isPartial' | 'allowedBy'> & { readonly isCollected: boolean };
   /** JSON that the approval digest covers beside the arguments, the changed paths and their expected versions. */
   readonly bound?: unknown;
 }

@@ -112,11 +112,19 @@ export interface Stage {
   readonly repository: readonly string[];
   /** Hash of all changes with their versions: what was shown is what is kept. */
   readonly digest: string;
+  /** The session whose own stage these changes stand on and are kept in. Null: the workspace. */
+  readonly standsOn: string | null;
+  /** The session still works on them; they have to be ended before they can be kept. */
+  readonly isCollecting?: true;
+  /** Paths that other changes, kept since, have changed too; the latest of these. */
+  readonly overtakenBy?: { readonly title: string; readonly paths: readonly string[] };
   /** The content of a file. Null for a side on which there is none. TOO_LARGE, INVALID_INPUT for what is no file. */
   read(path: string, side: 'before' | 'after', maxBytes: number): Promise<Result<Uint8Array | null>>;
   /** Absolute path of the new content of a created or modified path. */
   contentOf(path: string): string;
   discard(): Promise<void>;
+  /** Removes it after these paths were kept, and tells other pending changes of the same paths. */
+  kept(paths: readonly string[]): Promise<void>;
 }
 
 export interface Stages {
@@ -136,6 +144,8 @@ export interface StageOwner {
   readonly allowedBy: string | null;
   /** Whether the session wrote this version of a file itself, so that its loss is none to the user. */
   wrote(path: string, version: string): boolean;
+  /** The session stage on which the run works. Left out: the workspace. */
+  readonly standsOn?: SessionStage | undefined;
 }
 
 /** A stage while its run goes on. */
@@ -150,4 +160,58 @@ export interface OpenStage {
 export interface StageStore extends Stages {
   /** TOO_LARGE when too many are pending; NOT_CONFIGURED or SANDBOX_UNAVAILABLE where there can be none. */
   begin(owner: StageOwner): Promise<Result<OpenStage>>;
+}
+
+/** A session that is to keep one stage over several calls. */
+export interface SessionStageOwner {
+  readonly workspace: string;
+  readonly session: string;
+  /** The session on whose stage this one stands: its changes are kept there. Null: in the workspace. */
+  readonly onto: string | null;
+  /** Undo of this call takes the kept changes back. */
+  readonly callId: string;
+}
+
+/**
+ * The stage of a session: its file tools and commands see it and write to it, over several calls, until all of it is decided
+ * about. Contract: plain files in the state directory; after a restart the session goes on in it.
+ */
+export interface SessionStage extends SessionStageOwner {
+  readonly id: string;
+  readonly createdAt: number;
+  /** Its folder and those that it stands on. */
+  readonly folder: StageFolder;
+  /** The open view, once it was prepared; another one when it was mounted anew. */
+  fd(): number;
+  /**
+   * Mounts the view, anew where the host may have changed files since. CONFLICT when another process has the stage or its
+   * changes are being decided about.
+   */
+  prepare(): Promise<Result<void>>;
+  /** Runs work that needs the view; it is not mounted anew meanwhile. CONFLICT when the stage has ended. */
+  use<T>(work: () => Promise<Result<T>>): Promise<Result<T>>;
+  /** Notes paths that are about to be changed, so that later changes of the host to them are recognised. */
+  note(paths: readonly string[]): void;
+  /** A run stands on it, so that it cannot end. Returns a function that says that the run's stage is gone. */
+  hold(title: string): () => void;
+}
+
+/** Stages of sessions on this machine. */
+export interface SessionStages {
+  /**
+   * CONFLICT when the session has a stage, FILE_NOT_FOUND when `onto` has none; NOT_CONFIGURED or SANDBOX_UNAVAILABLE where
+   * nothing is staged.
+   */
+  begin(owner: SessionStageOwner): Promise<Result<SessionStage>>;
+  of(workspace: string, session: string): SessionStage | undefined;
+  list(workspace: string): readonly SessionStage[];
+  /** What it has changed so far. Null when there is nothing. */
+  review(stage: SessionStage): Promise<Result<Stage | null>>;
+  /**
+   * Ends it: its changes are pending from now on, under the same id. Returns false when there are none. CONFLICT while other
+   * stages stand on it.
+   */
+  end(stage: SessionStage): Promise<Result<boolean>>;
+  /** Closes all views; another process may go on. */
+  close(): void;
 }

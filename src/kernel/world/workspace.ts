@@ -209,6 +209,8 @@ export type AppliedChange =
 export interface ApplyOptions {
   /** The call whose undo takes the changes back. Left out: the caller's own. */
   readonly callId?: string;
+  /** The session in whose stage they are made, or null for the workspace. Left out: where the caller's session works. */
+  readonly onto?: string | null;
 }
 
 /**
@@ -334,6 +336,10 @@ export interface World {
   web?(caller: Caller): Web;
   /** Files and search over a view of this workspace. What is written there is not journalled. Left out: there are no views. */
   over?(view: WorkspaceView): Pick<World, 'files' | 'search'>;
+  /** Whether the changes of a session are collected in a stage of its own. Left out: no session's are. */
+  collects?(session: string): boolean;
+  /** Called before a call is planned. Undefined when there is nothing to prepare. */
+  prepare?(session: string): Promise<Result<void>> | undefined;
 }
 
 /** The workspace as a stage has it. */

@@ -1,5 +1,5 @@
 import type { Subject, Verdict } from '../../kernel/ports.ts';
-import { fail, isPromise, type MaybePromise } from '../../kernel/result.ts';
+import { fail, isPromise, type MaybePromise, type Result } from '../../kernel/result.ts';
 import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
 import type { OwnReason, PlanFailure } from '../../kernel/tool/plan.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
@@ -38,6 +38,27 @@ export interface PlannedCall extends ProposedCall {
 
 /** plan → policy. A call that cannot work ends here, whatever the mode, unless policy denies it. */
 export function judgeCall(rt: Runtime, call: CallScope, proposed: ProposedCall): MaybePromise<PlannedCall | Ending> {
+  const preparing = rt.world.prepare?.(call.session);
+  return preparing === undefined
+    ? judgePrepared(rt, call, proposed)
+    : judgeWhenReady(rt, call, { proposed, preparing });
+}
+
+interface AwaitedWorld {
+  readonly proposed: ProposedCall;
+  readonly preparing: Promise<Result<void>>;
+}
+
+async function judgeWhenReady(
+  rt: Runtime,
+  call: CallScope,
+  { proposed, preparing }: AwaitedWorld,
+): Promise<PlannedCall | Ending> {
+  const ready = await call.bounded(preparing);
+  return ready.ok ? judgePrepared(rt, call, proposed) : failedByItself(ready);
+}
+
+function judgePrepared(rt: Runtime, call: CallScope, proposed: ProposedCall): MaybePromise<PlannedCall | Ending> {
   const { tool, input } = proposed;
   call.stage = 'definition';
   call.judgedAfter = rt.locks.changes;
@@ -124,6 +145,7 @@ function askPolicy(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePro
     ownReason: typeof own === 'object' ? own.reason : own,
     asksAlways: typeof own === 'object',
     ...(places !== undefined && { places }),
+    ...(rt.world.collects?.(call.session) && { isCollected: true }),
     ...judged.derived?.plan.staged,
     context: call.context,
   };

@@ -49,6 +49,8 @@ interface StagedRun {
 export function createStagedRuns(steps: RunSteps): StagedRuns {
   /** Stages in which a run goes on: two mounts of one layer damage it. */
   const busy = new Set<string>();
+  /** How many views of a stage this process has open: the next one may be mounted before the last one is closed. */
+  const views = new Map<string, number>();
 
   async function run(
     prepared: PreparedSandbox,
@@ -61,7 +63,7 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     const { folder } = request.stage;
     const opened = openStage(request.stage, checked.workspace, prepared.stages.folder);
     if (!opened.ok) return opened;
-    if (busy.has(folder)) return isBusy(folder);
+    if (busy.has(folder) || views.has(folder)) return isBusy(folder);
     busy.add(folder);
     try {
       const given = { request, checked, stage: opened.value };
@@ -158,20 +160,19 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     const found = await steps.findHidden(workspace);
     if (!found.ok) return found;
     const options = steps.viewOptions(prepared, workspace, found.value);
-    busy.add(stage.folder);
     const mounted = await mount(options);
     if (!isOverlayRefused(mounted) || stage.record !== null) return mounted;
     removeTree(stage.content);
-    busy.add(stage.folder);
     return mount({ ...options, program: null });
 
     async function mount(viewOptions: ViewOptions): Promise<Result<OpenView>> {
+      const leave = enter(stage.folder);
       const made = await viewOf(viewOptions, stage, NO_LIVE_FOLDERS);
       const done =
         made.ok && made.value.view.overlay !== null ? await mountOnly(prepared, workspace, made.value) : made;
       if (!made.ok || !done.ok) {
         if (made.ok) made.value[Symbol.dispose]();
-        busy.delete(stage.folder);
+        leave();
         return done.ok ? unmountable(stage.folder) : done;
       }
       const view = made.value;
@@ -181,10 +182,19 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
         close() {
           copy?.close();
           view[Symbol.dispose]();
-          busy.delete(stage.folder);
+          leave();
         },
       });
     }
+  }
+
+  function enter(folder: string): () => void {
+    views.set(folder, (views.get(folder) ?? 0) + 1);
+    return () => {
+      const left = (views.get(folder) ?? 1) - 1;
+      if (left === 0) views.delete(folder);
+      else views.set(folder, left);
+    };
   }
 
   return { run, changesOf, read, open };

@@ -65,7 +65,10 @@ export const applyChanges = defineTool({
           total: kept.length,
         },
       ],
-      staged: { changes: kept, isPartial: stage.isPartial, allowedBy: stage.allowedBy },
+      staged: {
+        ...{ changes: kept, isPartial: stage.isPartial, allowedBy: stage.allowedBy },
+        isCollected: stage.standsOn !== null,
+      },
       preview: async () => [await presentChanges(stage, kept)],
       bound: [stage.digest, given.paths ?? null, given.hunks ?? null, given.texts ?? null],
     });
@@ -76,8 +79,10 @@ export const applyChanges = defineTool({
     const diffs = await keptDiffs(stage, selected.kept, texts);
     const done = await keep(stage, toApply, ctx);
     if (!done.ok) return done;
-    await stage.discard();
-    return ok({ ...toKeptChanges(selected, [...texts.keys()]), diffs });
+    await stage.kept(selected.kept.map(({ path }) => path));
+    const outcome = toKeptChanges(selected, [...texts.keys()]);
+    const isCollected = stage.standsOn !== null && outcome.state === 'kept';
+    return ok({ ...outcome, ...(isCollected && { state: 'collected' as const }), diffs });
   },
 
   render: (kept) => changesLine(kept)[0] ?? 'It changed no files.',
@@ -89,7 +94,9 @@ export const applyChanges = defineTool({
 });
 
 async function keep(stage: Stage, changes: readonly Change[], ctx: ToolContext): Promise<Result<unknown>> {
-  return changes.length === 0 ? ok(undefined) : ctx.files.apply(changes, { callId: stage.callId });
+  return changes.length === 0
+    ? ok(undefined)
+    : ctx.files.apply(changes, { callId: stage.callId, onto: stage.standsOn });
 }
 
 /** Texts that differ from those of the command: chosen hunks, then texts that a person wrote. */

@@ -16,4 +16,10 @@ export function changesLine(kept: KeptChanges | null): string[] {
   return [`[Files: ${files}${SAID[kept.state]}${kept.reason === null ? '' : ` ${kept.reason}`}]`];
 }
 
-const SAID = { kept: 'Kept.', 'partly kept': 'Kept in part.', discarded: 'Not kept: the workspace is as it was.' };
+const SAID = {
+  kept: 'Kept.',
+  'partly kept': 'Kept in part.',
+  collected:
+    'Collected: later calls of this session see them, and they come into the workspace when a person keeps them.',
+  discarded: 'Not kept: the workspace is as it was.',
+};

@@ -1,0 +1,67 @@
+import { basename, join } from 'node:path';
+import { digestTree } from '../host/digest-tree.ts';
+import type { FilePolicy } from '../kernel/world/file-policy.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
+import type { ClassifiedChange, StagedChanges, StageOwner } from '../kernel/world/stage.ts';
+import { classifyChanges } from './classify-changes.ts';
+import { askGit } from './git-facts.ts';
+import { repositoryLines } from './repository-lines.ts';
+import { digestOfChanges, type StageFile } from './stage-file.ts';
+import { StagedView } from './staged-view.ts';
+
+/** Judges the changes of a stage. */
+export interface StageJudges {
+  readonly sandbox: Sandbox;
+  readonly policy: FilePolicy;
+  readonly home: string;
+}
+
+export interface ListedStage {
+  /** The folder of the stage; its name is the id. */
+  readonly folder: string;
+  readonly owner: StageOwner;
+  readonly staged: StagedChanges;
+  readonly isPartial: boolean;
+}
+
+/** The changes of a stage with the class of each, as its file keeps them. */
+export async function describeStage(
+  { sandbox, policy, home }: StageJudges,
+  { folder, owner, staged, isPartial }: ListedStage,
+): Promise<StageFile> {
+  const { workspace, session, callId, title, allowedBy, wrote, standsOn } = owner;
+  const asked = isPartial ? staged.changes : staged.changes.filter(({ kind }) => kind !== 'created');
+  const git = await askGit(
+    workspace,
+    sandbox,
+    asked.map(({ path }) => path),
+  );
+  const classified = await classifyChanges(staged, { workspace, policy, home, git, wrote });
+  const changes = await withDigests(classified, staged.content);
+  const view = new StagedView(workspace, staged);
+  const layers = { folder, ...(standsOn && { below: [standsOn.folder.folder, ...(standsOn.folder.below ?? [])] }) };
+  const repository = await repositoryLines({ workspace, changes, view }, sandbox, layers);
+  return {
+    ...{ format: 1, id: basename(folder), workspace, session, callId, title, allowedBy, isPartial },
+    ...{ createdAt: Date.now(), content: staged.content, repository, changes, digest: digestOfChanges(changes) },
+    standsOn: standsOn?.session ?? null,
+  };
+}
+
+/** A new folder may be kept as a whole, so its content is bound as a whole. */
+async function withDigests(changes: readonly ClassifiedChange[], content: string): Promise<ClassifiedChange[]> {
+  const folders = new Set(changes.flatMap((change) => (isNewFolder(change) ? [change.path] : [])));
+  return Promise.all(
+    changes.map(async (change) => {
+      const isTop =
+        isNewFolder(change) && !folders.has(change.path.slice(0, Math.max(0, change.path.lastIndexOf('/'))));
+      if (!isTop || change.after === null) return change;
+      const { digest } = await digestTree(join(content, change.path));
+      return { ...change, after: { ...change.after, version: digest } };
+    }),
+  );
+}
+
+function isNewFolder({ kind, after }: ClassifiedChange): boolean {
+  return kind === 'created' && after?.type === 'directory';
+}

@@ -1,0 +1,132 @@
+import { Mutex } from '../host/mutex.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
+import type { OpenView, Sandbox } from '../kernel/world/sandbox.ts';
+import type { SessionStage, StagedChanges } from '../kernel/world/stage.ts';
+import { ChangedTimes } from './changed-times.ts';
+import { claimStage, releaseStage, type SessionFile } from './session-file.ts';
+
+/** A session stage of this process. */
+export interface WorkingStage extends SessionStage {
+  /** The titles of the runs that stand on it. */
+  held(): readonly string[];
+  /** Closes the view when nobody uses it any more; nothing is written from then on. */
+  end(): Promise<Result<void>>;
+  /** Takes `end` back. */
+  goOn(): void;
+  /** Only changes that the host made after those of the stage are `overtaken`. */
+  judged(staged: StagedChanges): StagedChanges;
+  /** The folder that it stands on: the workspace, or the view of another stage. */
+  base(): string;
+  close(): void;
+}
+
+export interface StageParts {
+  readonly sandbox: Sandbox;
+  readonly file: SessionFile;
+  /** The stage that this one stands on. */
+  readonly onto: WorkingStage | undefined;
+}
+
+/** The kernel sees some changes of the host to the lower layer of an overlay only in a new mount. */
+const MAX_AGE_MS = 1000;
+
+export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingStage {
+  const { format: _format, folder, ...about } = file;
+  const layers = { folder, ...(onto && { below: [onto.folder.folder, ...(onto.folder.below ?? [])] }) };
+  const times = new ChangedTimes(folder);
+  const oneByOne = new Mutex();
+  const holds = new Set<{ readonly title: string }>();
+  let view: OpenView | null = null;
+  let openedAt = 0;
+  let users = 0;
+  let hasEnded = false;
+  let whenIdle = () => {};
+
+  async function mountFresh(): Promise<Result<void>> {
+    if (hasEnded) return decided();
+    if (!claimStage(folder)) return elsewhere(file.session);
+    const below = await onto?.prepare();
+    if (below?.ok === false) return below;
+    const isFresh = view !== null && (users > 0 || performance.now() - openedAt < MAX_AGE_MS);
+    if (isFresh) return ok(undefined);
+    const opened = await sandbox.open({ workspace: file.workspace, stage: layers });
+    if (!opened.ok) return opened;
+    // Somebody may have begun to use the old one meanwhile.
+    if (users > 0 || hasEnded) {
+      opened.value.close();
+      return hasEnded ? decided() : ok(undefined);
+    }
+    view?.close();
+    view = opened.value;
+    openedAt = performance.now();
+    return ok(undefined);
+  }
+
+  function close(): void {
+    view?.close();
+    view = null;
+    releaseStage(folder);
+  }
+
+  return {
+    ...about,
+    folder: layers,
+    fd: () => view?.fd ?? -1,
+    prepare: () => oneByOne.run(mountFresh),
+    async use(work) {
+      if (view === null) {
+        const prepared = await oneByOne.run(mountFresh);
+        if (!prepared.ok) return prepared;
+      }
+      if (hasEnded) return decided();
+      users++;
+      try {
+        return await work();
+      } finally {
+        users--;
+        if (users === 0) whenIdle();
+      }
+    },
+    note: (paths) => times.note(paths),
+    hold(title) {
+      const hold = { title };
+      holds.add(hold);
+      return () => void holds.delete(hold);
+    },
+    held: () => [...holds].map(({ title }) => title),
+    async end() {
+      if (!claimStage(folder)) return elsewhere(file.session);
+      hasEnded = true;
+      if (users > 0) {
+        const idle = Promise.withResolvers<void>();
+        whenIdle = idle.resolve;
+        await idle.promise;
+      }
+      await oneByOne.run(async () => close());
+      return ok(undefined);
+    },
+    goOn() {
+      hasEnded = false;
+    },
+    judged: ({ changes, content }) => ({ changes: times.judged(changes, base()), content }),
+    base,
+    close,
+  };
+
+  function base(): string {
+    return onto === undefined ? file.workspace : `/proc/self/fd/${onto.fd()}/.`;
+  }
+}
+
+/** The folders that a run in this stage stands on, nearest first. */
+export function layersOf({ folder }: SessionStage): readonly string[] {
+  return [folder.folder, ...(folder.below ?? [])];
+}
+
+function decided(): Result<never> {
+  return fail('CONFLICT', 'The changes of this session are being decided about: call again.');
+}
+
+function elsewhere(session: string): Result<never> {
+  return fail('CONFLICT', `Another process works on the changes of ${session}: use its page or terminal, or stop it.`);
+}

@@ -1,0 +1,27 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readStageFile, type StageFile, writeStageFile } from './stage-file.ts';
+
+const MAX_PATHS = 100;
+
+export interface KeptStage {
+  readonly kept: StageFile;
+  /** Those of its paths that were kept. */
+  readonly paths: readonly string[];
+  /** Drops what is known of a stage whose file was written anew. */
+  forget(id: string): void;
+}
+
+/** Notes in other pending changes of the same workspace that paths of theirs have been changed by these, which came first. */
+export function tellOthers(stages: string, { kept, paths, forget }: KeptStage): void {
+  const changed = new Set(paths);
+  for (const id of readdirSync(stages)) {
+    const folder = join(stages, id);
+    const file = id === kept.id ? null : readStageFile(folder);
+    if (file === null || file.workspace !== kept.workspace || file.standsOn !== kept.standsOn) continue;
+    const common = file.changes.flatMap(({ path }) => (changed.has(path) ? [path] : []));
+    if (common.length === 0) continue;
+    writeStageFile(folder, { ...file, overtakenBy: { title: kept.title, paths: common.slice(0, MAX_PATHS) } });
+    forget(id);
+  }
+}
