@@ -8,7 +8,7 @@ import { silentLogger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
-import type { Stages } from '../kernel/world/stage.ts';
+import type { SessionStages, Stages } from '../kernel/world/stage.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
 import { mayBeToolOf } from '../mcp/client/tool-name.ts';
 import { createWeb, withWeb } from '../net/create-web.ts';
@@ -68,6 +68,8 @@ export interface App {
   readonly workspace: Workspace;
   /** Pending changes of commands. */
   readonly stages: Stages;
+  /** Sessions that collect their changes over several calls. */
+  readonly sessions: SessionStages;
   readonly policy: ExplainingPolicy;
   /** Hides the secrets of the environment and the user's keys; shared by all apps of one store. */
   readonly hider: SecretHider;
@@ -181,6 +183,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sandbox,
     workspace,
     stages: commands.stages,
+    sessions: commands.sessions,
     policy: policy.value.policy,
     hider,
     rules: policy.value,

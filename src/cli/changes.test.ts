@@ -119,3 +119,22 @@ test('explain --run shows the effect of a command and keeps nothing', { timeout:
   expect(texts(fixture)).toEqual(['one\n', 'old\n', null]);
   expect((await ran(fixture, ['changes'])).output).toBe('None.\n');
 });
+
+test('a session collects what its calls change, from one command line to the next', { timeout: LONG }, async () => {
+  using fixture = place();
+  const collected = (argv: readonly string[]) => ran(fixture, argv);
+  expect(await collected(['collect', 's'])).toMatchObject({ code: 0, output: expect.stringContaining('collected') });
+  const first = await collected(['call', 'bash', '--session', 's', '--command', COMMAND]);
+  expect(first).toMatchObject({ code: 0, output: expect.stringContaining('Collected') });
+  const second = await collected(['call', 'read_file', '--session', 's', '--path', 'a.txt']);
+  expect(second.output).toContain('two');
+  expect(texts(fixture)).toEqual(['one\n', 'old\n', null]);
+  const listed = await collected(['changes']);
+  expect(listed.output).toMatch(/s · collecting/);
+  const { id } = JSON.parse((await collected(['changes', '--json'])).output);
+  expect((await collected(['changes', id])).output).toMatch(/^M a\.txt \+1 −1$/m);
+  expect((await collected(['keep', id, 'a.txt', 'new.txt'])).code).toBe(0);
+  expect(texts(fixture)).toEqual(['two\n', 'old\n', 'x\n']);
+  expect(await collected(['collect', 's', '--end'])).toMatchObject({ code: 0, output: 'None.\n' });
+  expect((await collected(['collect', 's', '--end'])).code).toBe(1);
+});

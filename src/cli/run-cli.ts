@@ -26,6 +26,7 @@ const COMMANDS: Partial<Record<CommandName, () => Promise<CommandModule>>> = {
   changes: () => import('./commands/changes.ts'),
   keep: () => import('./commands/keep.ts'),
   discard: () => import('./commands/discard.ts'),
+  collect: () => import('./commands/collect.ts'),
   history: () => import('./commands/history.ts'),
   undo: () => import('./commands/undo.ts'),
   replay: () => import('./commands/replay.ts'),
@@ -88,11 +89,11 @@ export async function runCli(typed: readonly string[], io: Io, version: string):
 type HelpTitle = keyof Words['helpTitles'];
 
 /** Commands that the line of another one names in the overview, so that it fits a screen. */
-const DECIDES_ABOUT_CHANGES: readonly CommandName[] = ['keep', 'discard'];
+const ABOUT_CHANGES: readonly CommandName[] = ['keep', 'discard', 'collect'];
 
 /** Overview that fits one screen of 24 lines. */
 function overview(words: Words): string {
-  const names = (Object.keys(COMMANDS) as CommandName[]).filter((name) => !DECIDES_ABOUT_CHANGES.includes(name));
+  const names = (Object.keys(COMMANDS) as CommandName[]).filter((name) => !ABOUT_CHANGES.includes(name));
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => `  ${name.padEnd(width)}  ${words.commands[name]}`);
   return [words.helpUsage, words.about, ...lines, words.helpEnd, ''].join('\n');

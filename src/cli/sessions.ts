@@ -6,7 +6,7 @@ import { type Cli, failWith } from './cli.ts';
 interface SessionOption {
   readonly session: string;
   /** Option that named the session. */
-  readonly option: '--session' | '--resume';
+  readonly option: '--session' | '--resume' | '<session>';
 }
 
 /** Whether the session belongs to this workspace; otherwise prints where it belongs. */

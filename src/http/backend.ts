@@ -27,11 +27,17 @@ export interface PendingChange {
  * CONFLICT names the paths that changed in the workspace meanwhile.
  */
 export interface PendingChanges {
-  /** Oldest first, of all sessions. */
+  /** Oldest first, of all sessions, with what sessions collect. */
   list(): Promise<readonly PendingChange[]>;
   keep(change: PendingChange, selection: ChangesSelection, by: string): Promise<Result<KeptChanges>>;
   /** The message goes to the model, if it still waits. */
   discard(change: PendingChange, by: string, message?: string): Promise<Result<KeptChanges>>;
+  /** Whether the changes of a session are collected for one decision. */
+  collects(session: string): boolean;
+  /** Begins it; `onto` is the session in whose changes they are kept, or null for the workspace. */
+  collect(session: string, onto: string | null, by: string): Promise<Result<void>>;
+  /** Ends it. Returns the id of the changes, pending from now on, or null where there are none. */
+  endCollecting(session: string): Promise<Result<string | null>>;
 }
 
 /** One workspace with its registry, executor, sandbox and journal. */

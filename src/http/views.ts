@@ -65,9 +65,9 @@ export function shownOf({ shown, edited }: ApprovalRecord): PresentedCall | null
   return edited?.shown ?? shown;
 }
 
-export function sessionView(session: SessionRecord, running: boolean): SessionView {
+export function sessionView(session: SessionRecord, now: Pick<SessionView, 'running' | 'collects'>): SessionView {
   const { id, title, workspace, agent, createdAt, updatedAt, lastSeq } = session;
-  return { id, title, workspace, agent, createdAt, updatedAt, lastSeq, running };
+  return { id, title, workspace, agent, createdAt, updatedAt, lastSeq, ...now };
 }
 
 export function toolView({ tool, enabled, source }: { tool: Tool; enabled: boolean; source: string }): ToolView {

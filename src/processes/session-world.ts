@@ -69,6 +69,9 @@ export function withSessionStages(world: World, sessions: SessionStages): World 
       return stage === undefined ? world.search(caller) : searchOf(caller, stage);
     },
     collects: (session) => sessions.of(world.root, session) !== undefined,
-    prepare: (session) => sessions.of(world.root, session)?.prepare(),
+    prepare(session) {
+      sessions.refresh();
+      return sessions.of(world.root, session)?.prepare();
+    },
   };
 }

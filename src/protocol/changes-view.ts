@@ -3,13 +3,16 @@ import type { PendingChangesView } from './changes.ts';
 
 /** Pending changes with the number of paths of each kind and class. */
 export function pendingChangesView(stage: Stage, approvalId: string | null): PendingChangesView {
-  const { id, callId, session, title, createdAt, isPartial, changes } = stage;
+  const { id, callId, session, title, createdAt, isPartial, changes, standsOn, isCollecting = false } = stage;
   return {
     ...{ id, callId, session, title, createdAt, isPartial },
     total: changes.length,
     kinds: countsOf(changes.map(({ kind }) => kind)),
     classes: countsOf(changes.map((change) => change.class)),
     approvalId,
+    collecting: isCollecting,
+    onto: standsOn,
+    overtaken: stage.overtakenBy === undefined ? null : { ...stage.overtakenBy, paths: [...stage.overtakenBy.paths] },
   };
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { keptChanges as outcomeOfChanges } from '../kernel/tool/kept-changes.ts';
 import { changeItem } from './preview.ts';
 
-/** Changes of a command that wait to be kept or discarded. Nothing of them is in the workspace yet. */
+/** Changes of a command, or all of a session, that wait to be kept or discarded. Nothing of them is in the workspace yet. */
 export const pendingChanges = z
   .object({
     id: z.string(),
@@ -15,6 +15,14 @@ export const pendingChanges = z
     kinds: z.record(z.string(), z.int()).describe('Their number by kind: created, modified, deleted, mode'),
     classes: z.record(z.string(), z.int()).describe('Their number by class'),
     approvalId: z.string().nullable().describe('The question about them, while it is open'),
+    collecting: z
+      .boolean()
+      .describe('The session still adds to them; keeping or discarding decides about those so far'),
+    onto: z.string().nullable().describe('The session in whose changes they are kept; null: in the workspace'),
+    overtaken: z
+      .object({ title: z.string(), paths: z.array(z.string()) })
+      .nullable()
+      .describe('Other changes that were kept since, and the first hundred paths that both change'),
   })
   .meta({ id: 'PendingChanges' });
 export type PendingChangesView = z.infer<typeof pendingChanges>;
@@ -70,6 +78,19 @@ export type KeepChanges = z.infer<typeof keepChanges>;
 export const discardChanges = z
   .strictObject({ message: z.string().max(4000).optional().describe('Words for the model, while it waits') })
   .meta({ id: 'DiscardChanges' });
+
+export const collectChanges = z
+  .strictObject({
+    collect: z.boolean().describe('False ends it: what was collected is pending from then on'),
+    onto: z.string().optional().describe('The session in whose changes they are kept. Left out: in the workspace'),
+  })
+  .meta({ id: 'CollectChanges' });
+export const collecting = z
+  .object({
+    collects: z.boolean(),
+    changes: z.string().nullable().describe('Pending changes that were collected until now'),
+  })
+  .meta({ id: 'Collecting' });
 
 /** The outcome of a command's changes. */
 export const keptChanges = outcomeOfChanges.meta({ id: 'KeptChanges' });

@@ -10,6 +10,7 @@ export const session = z
     updatedAt: z.number(),
     lastSeq: z.int(),
     running: z.boolean().describe('An agent is at work on it'),
+    collects: z.boolean().describe('Its changes are collected for one decision'),
   })
   .meta({ id: 'Session' });
 export type SessionView = z.infer<typeof session>;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { statOf } from '../host/files.ts';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import { removeTree } from '../host/remove-tree.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
@@ -24,9 +25,17 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
   const { sandbox } = options;
   const notes = join(options.stateDir, 'sessions');
   const working = new Map<string, WorkingStage>();
-  for (const file of readSessionFiles(notes)) {
-    if (existsSync(file.folder)) take(file);
-    else removeSessionFile(notes, file.id);
+  let readAtMs: number | undefined;
+  refresh();
+
+  function refresh(): void {
+    const changedAtMs = statOf(notes)?.mtimeMs;
+    if (changedAtMs === readAtMs) return;
+    readAtMs = changedAtMs;
+    const files = readSessionFiles(notes).filter(({ folder }) => existsSync(folder));
+    const ids = new Set(files.map(({ id }) => id));
+    for (const stage of [...working.values()].filter(({ id }) => !ids.has(id))) forget(stage);
+    for (const file of files) if (find(file.workspace, file.session)?.id !== file.id) take(file);
   }
 
   async function folderOfStages(): Promise<Result<string>> {
@@ -71,9 +80,10 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
     return prepared;
   }
 
-  function forget({ id, workspace, session }: SessionStage): void {
-    working.delete(keyOf(workspace, session));
-    removeSessionFile(notes, id);
+  function forget(stage: WorkingStage): void {
+    stage.close();
+    working.delete(keyOf(stage.workspace, stage.session));
+    removeSessionFile(notes, stage.id);
   }
 
   function describe(stage: WorkingStage, staged: StagedChanges): Promise<StageFile> {
@@ -139,6 +149,7 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
   return {
     begin,
     of: find,
+    refresh,
     list: (workspace) => [...working.values()].filter((each) => each.workspace === workspace),
     review,
     end,

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Json, TestServer } from './test-server.ts';
 
 const LONG = 60_000;
+const LONG_TEST = { timeout: LONG };
 const LINES = Array.from({ length: 30 }, (_, index) => `line ${index + 1}`);
 let server: TestServer;
 
@@ -182,5 +183,88 @@ describe('who may decide', () => {
     expect((await server.post(`/v1/changes/${changes.id}/keep`, {}, own)).status).toBe(200);
     const { body: question } = await server.get(`/v1/approvals/${changes.approvalId}`);
     expect(question.decidedBy).toBe('inside');
+  });
+});
+
+describe('a session that collects its changes', () => {
+  async function session(id: string): Promise<string> {
+    await server.post('/v1/sessions', { id });
+    return id;
+  }
+  const run = (id: string, command: string) =>
+    server.post('/v1/calls', { tool: 'bash', args: { command }, session: id });
+  const collectedBy = async (id: string) => (await pendingChanges()).find((each) => each.session === id);
+
+  test('is asked nothing, lists all it changed, and goes on after a part was kept', LONG_TEST, async () => {
+    const id = await session('collects');
+    const began = await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: true });
+    expect(began).toMatchObject({ status: 200, body: { collects: true, changes: null } });
+    expect((await server.get(`/v1/sessions/${id}`)).body.collects).toBe(true);
+    expect((await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: true })).status).toBe(409);
+    const ran = await run(id, 'echo two >> a.txt; echo b > n1.txt');
+    expect(ran.body.outcome.value.changed).toMatchObject({ state: 'collected' });
+    await server.post('/v1/calls', { tool: 'write_file', args: { path: 'n2.txt', content: 'c' }, session: id });
+    const changes = await collectedBy(id);
+    expect(changes).toMatchObject({ collecting: true, total: 3, approvalId: null, onto: null, overtaken: null });
+    expect([textOf('a.txt'), existsSync(inWorkspace('n1.txt'))]).toEqual(['one\n', false]);
+    const text = await server.get(`/v1/changes/${changes?.id}/file?path=a.txt&side=after`);
+    expect(text.body.text).toBe('one\ntwo\n');
+    const kept = await server.post(`/v1/changes/${changes?.id}/keep`, { paths: ['a.txt'] });
+    expect(kept).toMatchObject({ status: 200, body: { state: 'partly kept', modified: ['a.txt'] } });
+    expect([textOf('a.txt'), existsSync(inWorkspace('n1.txt'))]).toEqual(['one\ntwo\n', false]);
+    expect(await collectedBy(id)).toBeUndefined();
+    await run(id, 'echo d > n3.txt');
+    const ended = await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: false });
+    expect(ended.body).toEqual({ collects: false, changes: expect.any(String) });
+    expect((await pendingChanges()).map((each) => [each.id, each.collecting])).toEqual([[ended.body.changes, false]]);
+    await server.post(`/v1/changes/${ended.body.changes}/discard`);
+    expect(existsSync(inWorkspace('n3.txt'))).toBe(false);
+  });
+
+  test('what was kept of it is undone by the call that began it', LONG_TEST, async () => {
+    const id = await session('undone');
+    await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: true });
+    await run(id, 'echo two >> a.txt');
+    const changes = await collectedBy(id);
+    await server.post(`/v1/changes/${changes?.id}/keep`);
+    expect(textOf('a.txt')).toBe('one\ntwo\n');
+    expect((await server.post(`/v1/calls/${changes?.callId}/undo`)).status).toBe(200);
+    expect(textOf('a.txt')).toBe('one\n');
+    await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: false });
+  });
+
+  test('attempts that stand on a session: the first that is kept wins, and the other is told', LONG_TEST, async () => {
+    const parent = await session('parent');
+    await server.send('PUT', `/v1/sessions/${parent}/collecting`, { collect: true });
+    await run(parent, 'echo base >> a.txt');
+    for (const id of ['attempt-1', 'attempt-2']) {
+      await session(id);
+      await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: true, onto: parent });
+      await run(id, `echo ${id} >> a.txt`);
+    }
+    const refused = await server.send('PUT', `/v1/sessions/${parent}/collecting`, { collect: false });
+    expect(refused).toMatchObject({ status: 409, body: { detail: expect.stringContaining('attempt-1') } });
+    const ended: string[] = [];
+    for (const id of ['attempt-1', 'attempt-2']) {
+      ended.push((await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: false })).body.changes);
+    }
+    expect(await server.post(`/v1/changes/${ended[1]}/keep`)).toMatchObject({ body: { state: 'collected' } });
+    const told = (await pendingChanges()).find((each) => each.id === ended[0]);
+    expect(told).toMatchObject({ onto: parent, overtaken: { paths: ['a.txt'] } });
+    expect((await server.post(`/v1/changes/${ended[0]}/keep`)).status).toBe(409);
+    await server.post(`/v1/changes/${ended[0]}/discard`);
+    const all = await collectedBy(parent);
+    await server.post(`/v1/changes/${all?.id}/keep`);
+    expect(textOf('a.txt')).toBe('one\nbase\nattempt-2\n');
+    await server.send('PUT', `/v1/sessions/${parent}/collecting`, { collect: false });
+  });
+
+  test('is unknown where the session is, and to a viewer it may not be begun', async () => {
+    expect((await server.send('PUT', '/v1/sessions/nobody/collecting', { collect: true })).status).toBe(404);
+    expect((await server.send('PUT', '/v1/sessions/nobody/collecting', { collect: 'yes' })).status).toBe(400);
+    const id = await session('onto-nothing');
+    const onto = await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: true, onto: 'nobody' });
+    expect(onto).toMatchObject({ status: 404, body: { detail: expect.stringContaining('nobody') } });
+    expect((await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: false })).status).toBe(409);
   });
 });

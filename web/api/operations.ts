@@ -28,6 +28,7 @@ export const OPERATIONS = {
   getChangedFile: 'GET /v1/changes/:id/file',
   keepChanges: 'POST /v1/changes/:id/keep',
   discardChanges: 'POST /v1/changes/:id/discard',
+  collectChanges: 'PUT /v1/sessions/:id/collecting',
   createSession: 'POST /v1/sessions',
   listSessions: 'GET /v1/sessions',
   startDemo: 'POST /v1/demo',

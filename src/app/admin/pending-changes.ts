@@ -16,6 +16,7 @@ import { newCallId } from '../../runtime/pipeline/call-scope.ts';
 import { recordExternal } from '../../runtime/pipeline/record-external.ts';
 import { presentChanges } from '../../tools/changes/present-changes.ts';
 import type { App } from '../open-app.ts';
+import { beginCollecting, collectedChanges, endCollecting, settleCollected } from './collected-changes.ts';
 
 const MAX_QUESTIONS = 1000;
 const MAX_WAIT_MS = 60_000;
@@ -24,18 +25,32 @@ const MAX_WAIT_MS = 60_000;
 export function openPendingChanges(app: App, answers: ApprovalAnswers): PendingChanges {
   return {
     async list() {
-      const stages = await app.stages.list({ workspace: app.workspace.root });
+      const ended = await app.stages.list({ workspace: app.workspace.root });
+      const stages = [...ended, ...(await collectedChanges(app))].toSorted((a, b) => a.createdAt - b.createdAt);
       if (stages.length === 0) return [];
       const open = await app.store.approvals({ state: 'pending', limit: MAX_QUESTIONS });
       const questions = open.filter(({ tool }) => tool === KEEPING_TOOL);
       return stages.map((stage) => ({ stage, question: questions.find((each) => isAbout(each, stage.id)) ?? null }));
     },
-    keep: (change, selection, by) =>
-      change.question === null
-        ? keepLeftOver(app, answers, { change, selection, by })
-        : answerYes(app, answers, { question: change.question, selection, by }),
-    discard: (change, by, message) => discard(app, answers, { change, by, message }),
+    async keep(change, selection, by) {
+      if (change.question !== null) return answerYes(app, answers, { question: change.question, selection, by });
+      const settled = await settle(change, by);
+      return settled.ok ? keepLeftOver(app, answers, { change: settled.value, selection, by }) : settled;
+    },
+    async discard(change, by, message) {
+      const settled = await settle(change, by);
+      return settled.ok ? discard(app, answers, { change: settled.value, by, message }) : settled;
+    },
+    collects: (session) => app.sessions.of(app.workspace.root, session) !== undefined,
+    collect: (session, onto, by) => beginCollecting(app, { session, onto, by }),
+    endCollecting: (session) => endCollecting(app, session),
   };
+
+  async function settle(change: PendingChange, by: string): Promise<Result<PendingChange>> {
+    if (!change.stage.isCollecting) return ok(change);
+    const settled = await settleCollected(app, change.stage, by);
+    return settled.ok ? ok({ stage: settled.value, question: null }) : settled;
+  }
 }
 
 /** The changes as a person reads them, with diffs as far as there is room. */

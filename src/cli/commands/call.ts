@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { openHost } from '../../app/open-host.ts';
+import { openSession } from '../../app/open-session.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import { askOwnCall } from '../approvals/ask-own-call.ts';
 import { readCallArguments } from '../arguments/call-arguments.ts';
@@ -11,12 +12,14 @@ import { unknownTool } from '../arguments/unknown-tool.ts';
 import { type Cli, failToOpen, failWith } from '../cli.ts';
 import { exitCodeOf } from '../exit-codes.ts';
 import { logOutput } from '../log-output.ts';
+import { isInWorkspace } from '../sessions.ts';
 import { harmless, toJson } from '../text/style.ts';
 
 interface CallOptions {
   workspace?: string;
   input?: string;
   headless?: boolean;
+  session?: string;
   dryRun?: boolean;
   set?: string[];
   json?: boolean;
@@ -30,6 +33,7 @@ export async function define(command: Command, cli: Cli): Promise<void> {
     .option('-w, --workspace <folder>', about.workspace)
     .option('--input <json>', about.input)
     .option('--headless', about.headless)
+    .option('--session <id>', about.session)
     .option('--dry-run', about.dryRun)
     .option('--set <name=value>', about.set, collect)
     .option('--json', about.json)
@@ -70,9 +74,10 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     const args = readCallArguments(cli, given, (typed) => toolArguments(typed, schema));
     if (!args.ok) return failWith(cli, args.error);
 
-    const session = `cli-${randomUUID()}`;
-    const data = { workspace: workspaceId, title: `call ${tool}`, agent: null, by: 'terminal' };
-    await host.ledger.note(session, { type: 'session.created', callId: null, at: Date.now(), data });
+    const session = options.session ?? `cli-${randomUUID()}`;
+    const app = host.apps.get(workspaceId);
+    if (app === undefined || !(await isInWorkspace(cli, app, { session, option: '--session' }))) return;
+    await openSession(app, session, `call ${tool}`);
     if (!headless) stopAsking.push(askOwnCall(cli, host, { session, stop }));
     const own = new ExecutionContext({ ...context, sessionId: session, dryRun: options.dryRun ?? false });
     const result = await executor.execute(tool, own, args.value, { signal: stop.signal });

@@ -6,6 +6,7 @@ import type { App } from '../../app/open-app.ts';
 import { openSession } from '../../app/open-session.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { Approver } from '../../kernel/ports.ts';
+import { collectFor, tellCollected } from '../approvals/collected-changes.ts';
 import { askPendingApprovals } from '../approvals/pending-approvals.ts';
 import { Prompter } from '../approvals/prompter.ts';
 import { createTerminalApprover } from '../approvals/terminal-approver.ts';
@@ -21,13 +22,15 @@ import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 
 interface ChatOptions extends CommonOptions {
   readonly session?: string;
+  readonly collect?: true;
 }
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command, cli)
     .option('--session <id>', cli.words.options.session)
+    .option('--collect', cli.words.options.collect)
     .action(async (options: ChatOptions) => {
-      const chat = new Chat(cli, options.session ?? newSessionId('chat'));
+      const chat = new Chat(cli, options.session ?? newSessionId('chat'), options);
       try {
         await withApp(cli, options, (app) => chat.talk(app), { approver: chat.approver });
       } finally {
@@ -42,12 +45,14 @@ class Chat {
   readonly approver: Approver;
   readonly #cli: Cli;
   readonly #session: string;
+  readonly #collect: boolean;
   #running: AbortController | undefined;
   #leaving = false;
 
-  constructor(cli: Cli, session: string) {
+  constructor(cli: Cli, session: string, { collect }: ChatOptions) {
     this.#cli = cli;
     this.#session = session;
+    this.#collect = collect === true;
     this.prompter = new Prompter(cli.io, { onInterrupt: () => this.#interrupt() });
     this.approver = createTerminalApprover(cli, () => this.prompter);
     if (!cli.io.stdin.isTTY) cli.io.onInterrupt(() => this.#interrupt());
@@ -63,6 +68,7 @@ class Chat {
       model.ok ? words.withModel(model.value.name) : `${harmless(words.said(model.error.message))}\n${words.manual}`,
     );
     await openSession(app, this.#session, words.chatTitle);
+    if (this.#collect && !(await collectFor(this.#cli, app, this.#session))) return;
     const play = { app, session: this.#session, json: false, approver: this.approver };
     if (agent !== undefined && (await this.#isOpen(app))) {
       this.#cli.print(words.resuming(this.#session));
@@ -79,6 +85,7 @@ class Chat {
         else await playRun(this.#cli, { ...play, agent, task: line, signal });
       });
     }
+    await tellCollected(this.#cli, app, this.#session);
     this.#cli.exitCode = EXIT.ok;
   }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { openAgent } from '../../app/agent/open-agent.ts';
 import { openModel } from '../../app/agent/open-model.ts';
 import { openSession } from '../../app/open-session.ts';
+import { collectFor, tellCollected } from '../approvals/collected-changes.ts';
 import { Prompter } from '../approvals/prompter.ts';
 import { createTerminalApprover } from '../approvals/terminal-approver.ts';
 import { type Cli, failWith } from '../cli.ts';
@@ -13,12 +14,14 @@ import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
 interface RunOptions extends CommonOptions {
   readonly session?: string;
   readonly resume?: string;
+  readonly collect?: true;
 }
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('[task...]'), cli)
     .option('--session <id>', cli.words.options.session)
     .option('--resume <id>', cli.words.options.resume)
+    .option('--collect', cli.words.options.collect)
     .action((task: string[], options: RunOptions) => runTask(cli, task.join(' ').trim(), options));
 }
 
@@ -60,9 +63,11 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
     if (resumed && (await app.store.session(session)) === null) return wrongUse(words.noSession(session));
     if (!options.json) cli.note(cli.style.dim(words.session(session)));
     if (!resumed) await openSession(app, session, task);
+    if (options.collect && !(await collectFor(cli, app, session))) return;
     const play = { app, agent: openAgent(app, model.value), session, signal: stopper.signal, json: !!options.json };
     const played = await playRun(cli, { ...play, ...asked, task: resumed ? null : task });
     if (!played) wrongUse(words.nothingToResume(session));
+    else await tellCollected(cli, app, session);
   }
 
   function wrongUse(message: string): void {

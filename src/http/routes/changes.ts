@@ -6,10 +6,11 @@ import type { Backend, PendingChange, WorkspaceBackend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
 import { type Handlers, json } from '../handler.ts';
 import { failureResponse, refuse } from '../problem.ts';
+import { SessionLookup } from '../session-lookup.ts';
 
 type ChangesHandlers = Pick<
   Handlers,
-  'listChanges' | 'getChanges' | 'getChangedFile' | 'keepChanges' | 'discardChanges'
+  'listChanges' | 'getChanges' | 'getChangedFile' | 'keepChanges' | 'discardChanges' | 'collectChanges'
 >;
 
 interface FoundChange {
@@ -20,7 +21,10 @@ interface FoundChange {
 const MAX_TEXT_BYTES = 1024 * 1024;
 
 /** Pending changes of commands. Deciding about them has the checks and the record of every other approval. */
-export function changesRoutes({ workspaces, hideSecrets }: Backend): ChangesHandlers {
+export function changesRoutes(backend: Backend): ChangesHandlers {
+  const { workspaces, hideSecrets } = backend;
+  const places = new SessionLookup(backend);
+
   async function visibleTo(who: Credential): Promise<FoundChange[]> {
     const all = await Promise.all(
       [...workspaces.values()].map(async (workspace) =>
@@ -80,6 +84,19 @@ export function changesRoutes({ workspaces, hideSecrets }: Backend): ChangesHand
       const discarded = await found.workspace.changes.discard(found.change, who.name, body.message);
       return discarded.ok ? json(discarded.value) : failureResponse(discarded.error);
     },
+
+    async collectChanges({ params, body, who }) {
+      const session = params.id ?? '';
+      const { collect, onto = null } = body;
+      const workspace = await places.find(session, who);
+      if (workspace === undefined || (onto !== null && !maySee(who, onto))) return unknownSession();
+      if (collect) {
+        const begun = await workspace.changes.collect(session, onto, who.name);
+        return begun.ok ? json({ collects: true, changes: null }) : failureResponse(begun.error);
+      }
+      const ended = await workspace.changes.endCollecting(session);
+      return ended.ok ? json({ collects: false, changes: ended.value }) : failureResponse(ended.error);
+    },
   };
 }
 
@@ -100,6 +117,10 @@ async function textOf(stage: Stage, path: string, side: 'before' | 'after'): Pro
     // No text, as below.
   }
   return fail('INVALID_INPUT', `${path} is not text, so there is nothing to show.`);
+}
+
+function unknownSession(): Response {
+  return refuse('NOT_FOUND', 'Unknown session.');
 }
 
 function unknown(): Response {

@@ -23,7 +23,11 @@ type SessionHandlers = Pick<
 export function sessionRoutes(backend: Backend): SessionHandlers {
   const { ledger, runner } = backend;
   const places = new SessionLookup(backend);
-  const view = (session: SessionRecord) => sessionView(session, runner.running(session.id));
+  const view = (session: SessionRecord) =>
+    sessionView(session, {
+      running: runner.running(session.id),
+      collects: backend.workspaces.get(session.workspace ?? '')?.changes.collects(session.id) ?? false,
+    });
 
   return {
     async createSession({ body, who }) {

@@ -204,6 +204,8 @@ export interface SessionStages {
    */
   begin(owner: SessionStageOwner): Promise<Result<SessionStage>>;
   of(workspace: string, session: string): SessionStage | undefined;
+  /** Learns of stages that other processes began or ended. */
+  refresh(): void;
   list(workspace: string): readonly SessionStage[];
   /** What it has changed so far. Null when there is nothing. */
   review(stage: SessionStage): Promise<Result<Stage | null>>;

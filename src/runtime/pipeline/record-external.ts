@@ -9,7 +9,7 @@ import { fail, type Result } from '../../kernel/result.ts';
 export interface ExternalAction {
   readonly id: string;
   readonly session: string;
-  readonly action: 'person:save' | 'person:undo' | 'person:keep' | 'person:discard';
+  readonly action: 'person:save' | 'person:undo' | 'person:keep' | 'person:discard' | 'person:collect';
   readonly args: { readonly by: string } & Readonly<Record<string, unknown>>;
 }
 
