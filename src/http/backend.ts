@@ -1,4 +1,4 @@
-import type { ApprovalRecord } from '../kernel/call/approval.ts';
+import type { ApprovalRecord, PreviewBlock } from '../kernel/call/approval.ts';
 import type { ApprovalAnswers } from '../kernel/call/approval-answers.ts';
 import type { CallRecord } from '../kernel/call/call.ts';
 import type { ExecutionContext } from '../kernel/call/execution-context.ts';
@@ -15,6 +15,9 @@ import type { ModelChoice, ModelKeyChange, ModelsView } from '../protocol/models
 import type { ToolExecutor } from '../runtime/executor.ts';
 import type { ToolRegistry } from '../runtime/registry/registry.ts';
 
+/** The preview of pending changes. */
+export type PendingChangesBlock = Extract<PreviewBlock, { kind: 'changes' }>;
+
 /** Changes of a command that wait to be kept or discarded. */
 export interface PendingChange {
   readonly stage: Stage;
@@ -29,6 +32,8 @@ export interface PendingChange {
 export interface PendingChanges {
   /** Oldest first, of all sessions, with what sessions collect. */
   list(): Promise<readonly PendingChange[]>;
+  /** The changes as a person reads them, with diffs as far as there is room. */
+  present(change: PendingChange): Promise<PendingChangesBlock>;
   keep(change: PendingChange, selection: ChangesSelection, by: string): Promise<Result<KeptChanges>>;
   /** The message goes to the model, if it still waits. */
   discard(change: PendingChange, by: string, message?: string): Promise<Result<KeptChanges>>;

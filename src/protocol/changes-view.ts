@@ -10,6 +10,7 @@ export function pendingChangesView(stage: Stage, approvalId: string | null): Pen
     kinds: countsOf(changes.map(({ kind }) => kind)),
     classes: countsOf(changes.map((change) => change.class)),
     approvalId,
+    ofSession: stage.isOfSession === true,
     collecting: isCollecting,
     onto: standsOn,
     overtaken: stage.overtakenBy === undefined ? null : { ...stage.overtakenBy, paths: [...stage.overtakenBy.paths] },

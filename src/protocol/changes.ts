@@ -15,6 +15,7 @@ export const pendingChanges = z
     kinds: z.record(z.string(), z.int()).describe('Their number by kind: created, modified, deleted, mode'),
     classes: z.record(z.string(), z.int()).describe('Their number by class'),
     approvalId: z.string().nullable().describe('The question about them, while it is open'),
+    ofSession: z.boolean().describe('All that a session collected, instead of the changes of one command'),
     collecting: z
       .boolean()
       .describe('The session still adds to them; keeping or discarding decides about those so far'),
@@ -33,11 +34,15 @@ export const changesList = z.object({ items: z.array(pendingChanges) }).meta({ i
 export const changesPageQuery = z.strictObject({
   after: z.coerce.number().int().min(0).default(0).describe('`next` of the page before'),
   limit: z.coerce.number().int().min(1).max(500).default(200),
+  form: z
+    .enum(['paths', 'diffs'])
+    .default('paths')
+    .describe('diffs: the first 500, the most serious first, with diffs as far as there is room; no further page'),
 });
 export const changesPage = pendingChanges
   .extend({
     repository: z.array(z.string()).describe('Changes of branches and commits in words'),
-    items: z.array(changeItem).describe('One for each path, without diffs, in the order of their paths'),
+    items: z.array(changeItem).describe('One for each path in the order of their paths, or as `form` says'),
     next: z.int().nullable(),
   })
   .meta({ id: 'ChangesPage' });

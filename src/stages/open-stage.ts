@@ -13,11 +13,12 @@ export interface StageMethods extends Pick<Stage, 'discard' | 'kept'> {
 
 /** A finished stage, from its file. */
 export function openStage({ format: _format, content, ...file }: StageFile, methods: StageMethods): Stage {
-  const { overtakenBy, ...about } = file;
+  const { overtakenBy, isOfSession, ...about } = file;
   const before = methods.before ?? (() => file.workspace);
   return {
     ...about,
     ...(overtakenBy && { overtakenBy }),
+    ...(isOfSession && { isOfSession }),
     changes: file.changes as readonly ClassifiedChange[],
     contentOf: (path) => join(content, path),
     read: async (path, side, maxBytes) => readFile(side === 'before' ? before() : content, path, maxBytes),

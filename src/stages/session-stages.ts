@@ -86,13 +86,13 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
     removeSessionFile(notes, stage.id);
   }
 
-  function describe(stage: WorkingStage, staged: StagedChanges): Promise<StageFile> {
+  async function describe(stage: WorkingStage, staged: StagedChanges): Promise<StageFile> {
     const { workspace, session, callId, onto, folder } = stage;
     const standsOn = onto === null ? undefined : find(workspace, onto);
     const about = { workspace, session, callId, title: TITLE, allowedBy: null, standsOn };
     const owner = { ...about, wrote: () => false };
     const listed = { folder: folder.folder, owner, staged: stage.judged(staged), isPartial: false };
-    return describeStage(options, listed);
+    return { ...(await describeStage(options, listed)), isOfSession: true };
   }
 
   async function review({ workspace, session }: SessionStage): Promise<Result<Stage | null>> {

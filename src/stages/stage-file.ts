@@ -46,6 +46,7 @@ const stageFile = z.object({
   repository: z.array(z.string()),
   changes: z.array(change),
   digest: z.string(),
+  isOfSession: z.literal(true).optional(),
   standsOn: z.string().nullable().default(null),
   overtakenBy: z.object({ title: z.string(), paths: z.array(z.string()) }).optional(),
 });

@@ -1,19 +1,17 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { KeptChangesView } from '../../src/protocol/changes.ts';
-import type { ChangeItem } from '../../src/protocol/preview.ts';
 import type { ViewBlock } from '../../src/protocol/view.ts';
-import { api, messageOf } from '../api/api.ts';
-import { Trouble } from '../show/trouble.tsx';
+import { api } from '../api/api.ts';
 import { ViewBlocks } from '../show/view-blocks.tsx';
 import { VisibleText } from '../show/visible-text.tsx';
 import type { CallItem } from '../state/feed.ts';
 import { type Translate, useServerWords, useWords } from '../words/words.ts';
-import { ChangesList } from './changes-list.tsx';
-import { ALL_TICKED, isKept, toSelection } from './changes-selection.ts';
+import { findPending, PendingDecision, type PendingView } from './pending-decision.tsx';
 
 const STATES = {
   kept: 'stateKept',
   'partly kept': 'statePartlyKept',
+  collected: 'stateCollected',
   discarded: 'stateDiscarded',
   'nothing changed': 'stateKept',
 } as const;
@@ -93,21 +91,13 @@ function useKeptDiffs(callId: string | null): readonly ViewBlock[] {
   return blocks;
 }
 
-interface LeftChanges {
-  readonly id: string;
-  readonly items: readonly ChangeItem[];
-  readonly repository: readonly string[];
-}
-
 /** Changes that could not be kept, such as after a conflict: a person can still keep a part of them. */
 function LeftOver({ callId }: { callId: string }): ReactNode {
   const say = useWords();
-  const [left, setLeft] = useState<LeftChanges | null>(null);
-  const [ticks, setTicks] = useState(ALL_TICKED);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [left, setLeft] = useState<PendingView | null>(null);
   useEffect(() => {
     let current = true;
-    void findLeft(callId).then(
+    void findPending((each) => each.callId === callId && each.approvalId === null).then(
       (found) => current && setLeft(found),
       () => undefined,
     );
@@ -116,48 +106,10 @@ function LeftOver({ callId }: { callId: string }): ReactNode {
     };
   }, [callId]);
   if (left === null) return null;
-  const decide = async (work: () => Promise<unknown>) => {
-    try {
-      setTrouble(null);
-      await work();
-      setLeft(null);
-    } catch (error) {
-      setTrouble(messageOf(error));
-    }
-  };
-  const at = { id: left.id };
-  const keep = () => decide(() => api('keepChanges', { at, body: toSelection(ticks, left.items) }));
-  const discard = () => decide(() => api('discardChanges', { at, body: {} }));
   return (
     <section aria-label={say('pendingChanges')} className="rounded-lg border border-warn p-2">
       <p className="mb-1 text-sm text-warn">{say('changesLeft')}</p>
-      <ChangesList
-        items={left.items}
-        repository={left.repository}
-        choice={{ stage: left.id, ticks, onTicks: setTicks }}
-      />
-      <Trouble text={trouble} />
-      <div className="mt-2 flex flex-wrap gap-2">
-        <button type="button" className="button danger" onClick={() => void discard()}>
-          {say('discardChanges')}
-        </button>
-        <button
-          type="button"
-          className="button"
-          disabled={!left.items.some((item) => isKept(ticks, item))}
-          onClick={() => void keep()}
-        >
-          {say('keepSelected')}
-        </button>
-      </div>
+      <PendingDecision pending={left} onDecided={() => setLeft(null)} />
     </section>
   );
-}
-
-async function findLeft(callId: string): Promise<LeftChanges | null> {
-  const { items } = await api('listChanges');
-  const found = items.find((each) => each.callId === callId && each.approvalId === null);
-  if (found === undefined) return null;
-  const page = await api('getChanges', { at: { id: found.id }, query: { limit: 500 } });
-  return { id: found.id, items: page.items, repository: page.repository };
 }

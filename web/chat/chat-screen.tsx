@@ -2,6 +2,7 @@ import { Plus } from 'lucide-react';
 import { lazy, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
+import { CollectedChanges, CollectSwitch } from '../changes/collected-changes.tsx';
 import { go } from '../shell/route.ts';
 import { LazyPart } from '../show/lazy-part.tsx';
 import { Trouble } from '../show/trouble.tsx';
@@ -20,6 +21,7 @@ export function ChatScreen(): ReactNode {
       <SessionBar />
       <Feed key={current ?? ''} session={current} />
       <ApprovalDock />
+      {current !== null && <CollectedChanges key={current} session={current} />}
       <Composer session={current} />
     </div>
   );
@@ -58,6 +60,7 @@ function SessionBar(): ReactNode {
           ))}
         </select>
       </label>
+      {known.some(({ id }) => id === current) && current !== null && <CollectSwitch key={current} session={current} />}
       <button type="button" className="button" onClick={() => void create()}>
         <Plus size={16} aria-hidden />
         {say('newSession')}

@@ -4,7 +4,7 @@ import { createRunTracker } from './run-tracker.ts';
 
 const read = (lastSeq: number, running: boolean): SessionView => ({
   ...{ id: 's', title: null, workspace: 'w', agent: null, createdAt: 1, updatedAt: 1 },
-  ...{ lastSeq, running },
+  ...{ lastSeq, running, collects: false },
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import type { PendingChange, PendingChanges } from '../../http/backend.ts';
-import type { ApprovalRecord, PreviewBlock } from '../../kernel/call/approval.ts';
+import type { ApprovalRecord } from '../../kernel/call/approval.ts';
 import type { AnswerOutcome, ApprovalAnswers } from '../../kernel/call/approval-answers.ts';
 import { type CallRecord, isFinal } from '../../kernel/call/call.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
@@ -11,7 +11,6 @@ import {
   keptChanges,
   nothingKept,
 } from '../../kernel/tool/kept-changes.ts';
-import type { Stage } from '../../kernel/world/stage.ts';
 import { newCallId } from '../../runtime/pipeline/call-scope.ts';
 import { recordExternal } from '../../runtime/pipeline/record-external.ts';
 import { presentChanges } from '../../tools/changes/present-changes.ts';
@@ -32,6 +31,7 @@ export function openPendingChanges(app: App, answers: ApprovalAnswers): PendingC
       const questions = open.filter(({ tool }) => tool === KEEPING_TOOL);
       return stages.map((stage) => ({ stage, question: questions.find((each) => isAbout(each, stage.id)) ?? null }));
     },
+    present: ({ stage }) => presentChanges(stage, stage.changes),
     async keep(change, selection, by) {
       if (change.question !== null) return answerYes(app, answers, { question: change.question, selection, by });
       const settled = await settle(change, by);
@@ -51,11 +51,6 @@ export function openPendingChanges(app: App, answers: ApprovalAnswers): PendingC
     const settled = await settleCollected(app, change.stage, by);
     return settled.ok ? ok({ stage: settled.value, question: null }) : settled;
   }
-}
-
-/** The changes as a person reads them, with diffs as far as there is room. */
-export function presentPendingChanges(stage: Stage): Promise<PreviewBlock> {
-  return presentChanges(stage, stage.changes);
 }
 
 function isAbout({ args }: ApprovalRecord, stage: string): boolean {

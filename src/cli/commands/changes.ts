@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { presentPendingChanges } from '../../app/admin/pending-changes.ts';
 import type { App } from '../../app/open-app.ts';
 import { pendingChangesView } from '../../protocol/changes-view.ts';
 import { findPending, pendingIn } from '../approvals/pending-changes.ts';
@@ -39,7 +38,7 @@ async function show(cli: Cli, app: App, { id, json }: CommonOptions & { id: stri
   const found = await findPending(cli, app, id);
   if (found === undefined) return;
   const { stage, question } = found;
-  const block = await presentPendingChanges(stage);
+  const block = await pendingIn(app).present(found);
   if (json) return cli.print(toJson({ ...pendingChangesView(stage, question?.id ?? null), preview: block }));
   cli.print(cli.style.bold(harmless(stage.title)));
   for (const line of previewLines([block], cli.words)) cli.print(line);

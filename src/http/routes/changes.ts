@@ -50,14 +50,15 @@ export function changesRoutes(backend: Backend): ChangesHandlers {
       const found = await find(params.id, who);
       if (found === undefined) return unknown();
       const { stage, question } = found.change;
-      const { after, limit } = query;
+      const { after, limit, form } = query;
+      const about = { ...pendingChangesView(stage, question?.id ?? null), repository: stage.repository };
+      if (form === 'diffs') {
+        const { items } = await found.workspace.changes.present(found.change);
+        return json({ ...about, items, next: null });
+      }
       const end = after + limit;
-      return json({
-        ...pendingChangesView(stage, question?.id ?? null),
-        repository: stage.repository,
-        items: stage.changes.slice(after, end).map(toChangeItem),
-        next: end < stage.changes.length ? end : null,
-      });
+      const next = end < stage.changes.length ? end : null;
+      return json({ ...about, items: stage.changes.slice(after, end).map(toChangeItem), next });
     },
 
     async getChangedFile({ params, query, who }) {

@@ -114,6 +114,8 @@ export interface Stage {
   readonly digest: string;
   /** The session whose own stage these changes stand on and are kept in. Null: the workspace. */
   readonly standsOn: string | null;
+  /** They are all that a session collected over several calls. */
+  readonly isOfSession?: true;
   /** The session still works on them; they have to be ended before they can be kept. */
   readonly isCollecting?: true;
   /** Paths that other changes, kept since, have changed too; the latest of these. */

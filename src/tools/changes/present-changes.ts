@@ -4,6 +4,8 @@ import { diffText } from '../../kernel/text/diff-text.ts';
 import type { ClassifiedChange, Stage } from '../../kernel/world/stage.ts';
 import { textOf } from './staged-text.ts';
 
+type ChangesBlock = Extract<PreviewBlock, { kind: 'changes' }>;
+
 const MAX_ITEMS = 500;
 const MAX_DIFF_CHARACTERS = 60_000;
 
@@ -14,7 +16,7 @@ const ORDER = ['protected', 'sensitive', 'special', 'repository', 'ordinary', 'p
  * The changes of a stage as a person reads them: deletions, protected files and those that nobody may keep always, of the
  * others the first 500, with diffs as far as there is room. New files in one folder count as one item.
  */
-export async function presentChanges(stage: Stage, kept: readonly ClassifiedChange[]): Promise<PreviewBlock> {
+export async function presentChanges(stage: Stage, kept: readonly ClassifiedChange[]): Promise<ChangesBlock> {
   const folders = newFoldersOf(kept);
   const items = kept.filter((change) => !isBelow(folders, change)).toSorted(bySeverity);
   const always = items.filter(mustBeShown);

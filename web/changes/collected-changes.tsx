@@ -1,0 +1,101 @@
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { api, messageOf } from '../api/api.ts';
+import { Trouble } from '../show/trouble.tsx';
+import { callChanges, loadSessions, sessions } from '../state/server-state.ts';
+import { useStore } from '../state/store.ts';
+import { useWords } from '../words/words.ts';
+import { findPending, PendingDecision, type PendingView } from './pending-decision.tsx';
+
+/** Switches whether the changes of a session are collected for one decision. */
+export function CollectSwitch({ session }: { session: string }): ReactNode {
+  const say = useWords();
+  const collects = useStore(sessions).find(({ id }) => id === session)?.collects ?? false;
+  const [trouble, setTrouble] = useState<string | null>(null);
+  // While the server is asked, the box shows the wish.
+  const [wish, setWish] = useState<boolean | null>(null);
+  const change = async (collect: boolean) => {
+    setWish(collect);
+    setTrouble(null);
+    try {
+      await api('collectChanges', { at: { id: session }, body: { collect } });
+      await loadSessions();
+    } catch (error) {
+      setTrouble(messageOf(error));
+    }
+    setWish(null);
+  };
+  return (
+    <>
+      <label className="flex items-center gap-1.5 text-sm" title={say('collectHint')}>
+        <input
+          type="checkbox"
+          className="size-4"
+          checked={wish ?? collects}
+          disabled={wish !== null}
+          onChange={({ target }) => void change(target.checked)}
+        />
+        {say('collect')}
+      </label>
+      {trouble !== null && (
+        <div className="w-full">
+          <Trouble text={trouble} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** All that a session has collected, or has pending since it ended: read and decided about here. */
+export function CollectedChanges({ session }: { session: string }): ReactNode {
+  const say = useWords();
+  const changes = useStore(callChanges);
+  const [pending, setPending] = useState<PendingView | null>(null);
+  const [open, setOpen] = useState(false);
+  const collects = useStore(sessions).find(({ id }) => id === session)?.collects ?? false;
+  const deciding = useRef(false);
+  const load = useCallback(async () => {
+    // What is being decided about is loaded again when that is done.
+    if (deciding.current) return;
+    const found = await findPending(
+      (each) => each.session === session && each.ofSession && each.approvalId === null,
+    ).catch(() => null);
+    setPending(found);
+  }, [session]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is loaded again when a call ends or collecting begins or ends
+  useEffect(() => void load(), [load, changes, collects]);
+  if (pending === null) return null;
+  const { created = 0, modified = 0, deleted = 0, mode = 0 } = pending.kinds;
+  const facts = [
+    modified + mode > 0 ? say('countChanged', { count: modified + mode }) : '',
+    created > 0 ? say('countNew', { count: created }) : '',
+    deleted > 0 ? say('countDeleted', { count: deleted }) : '',
+  ].filter(Boolean);
+  const Arrow = open ? ChevronDown : ChevronRight;
+  return (
+    <section aria-label={say('collectedChanges')} className="border-line border-t bg-panel px-3 py-1.5">
+      <button
+        type="button"
+        className="button plain w-full justify-start"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        <Arrow size={16} aria-hidden />
+        <span className="font-semibold">{say(pending.collecting ? 'collectedChanges' : 'pendingChanges')}</span>
+        <span className="text-soft">{facts.join(', ')}</span>
+      </button>
+      {open && (
+        <div className="max-h-[50vh] overflow-y-auto py-2">
+          <PendingDecision
+            key={pending.id}
+            pending={pending}
+            onDeciding={(now) => {
+              deciding.current = now;
+            }}
+            onDecided={() => void load()}
+          />
+        </div>
+      )}
+    </section>
+  );
+}

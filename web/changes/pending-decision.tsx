@@ -1,0 +1,75 @@
+import { type ReactNode, useState } from 'react';
+import { api, messageOf } from '../api/api.ts';
+import type { ApiAnswer } from '../api/operations.ts';
+import { Trouble } from '../show/trouble.tsx';
+import { useWords } from '../words/words.ts';
+import { ChangesList } from './changes-list.tsx';
+import { ALL_TICKED, isKept, toSelection } from './changes-selection.ts';
+
+/** Pending changes with their diffs. */
+export type PendingView = ApiAnswer<'getChanges'>;
+type PendingSummary = ApiAnswer<'listChanges'>['items'][number];
+
+/** Loads the first pending changes that fit; null when there are none. */
+export async function findPending(fits: (changes: PendingSummary) => boolean): Promise<PendingView | null> {
+  const { items } = await api('listChanges');
+  const found = items.find(fits);
+  return found === undefined ? null : api('getChanges', { at: { id: found.id }, query: { form: 'diffs' } });
+}
+
+/** The ticked changes, with buttons that keep or discard them. */
+export function PendingDecision({
+  pending,
+  onDeciding,
+  onDecided,
+}: {
+  pending: PendingView;
+  /** Called when an answer is on its way, and when it is known. */
+  onDeciding?: (deciding: boolean) => void;
+  onDecided: () => void;
+}): ReactNode {
+  const say = useWords();
+  const [ticks, setTicks] = useState(ALL_TICKED);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const { id, items, repository, overtaken } = pending;
+  const decide = async (work: () => Promise<unknown>) => {
+    setBusy(true);
+    onDeciding?.(true);
+    setTrouble(null);
+    const failed = await work().then(
+      () => null,
+      (error) => messageOf(error),
+    );
+    onDeciding?.(false);
+    setBusy(false);
+    setTrouble(failed);
+    if (failed === null) onDecided();
+  };
+  const keep = () => decide(() => api('keepChanges', { at: { id }, body: toSelection(ticks, items) }));
+  const discard = () => decide(() => api('discardChanges', { at: { id }, body: {} }));
+  return (
+    <>
+      {overtaken !== null && (
+        <p className="mb-1 text-sm text-warn [overflow-wrap:anywhere]">
+          {say('changesOvertaken', { paths: overtaken.paths.join(', ') })}
+        </p>
+      )}
+      <ChangesList items={items} repository={repository} choice={{ stage: id, ticks, onTicks: setTicks }} />
+      <Trouble text={trouble} />
+      <div className="mt-2 flex flex-wrap gap-2">
+        <button type="button" className="button danger" disabled={busy} onClick={() => void discard()}>
+          {say('discardChanges')}
+        </button>
+        <button
+          type="button"
+          className="button"
+          disabled={busy || !items.some((item) => isKept(ticks, item))}
+          onClick={() => void keep()}
+        >
+          {say('keepSelected')}
+        </button>
+      </div>
+    </>
+  );
+}
