@@ -27,9 +27,10 @@ function inWorkspace(path: string): string | null {
 }
 
 async function newSession(page: Page): Promise<void> {
-  const before = page.url();
+  const answer = page.waitForResponse((response) => response.request().method() === 'POST');
   await page.getByRole('button', { name: 'New session' }).click();
-  await page.waitForURL((url) => url.href !== before);
+  const { id } = (await (await answer).json()) as { id: string };
+  await page.waitForURL((url) => url.href.includes(id));
 }
 
 test('a session collects the changes of several calls, and one decision keeps a part of them', LONG, async () => {

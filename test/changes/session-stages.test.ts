@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -72,7 +73,7 @@ async function open({ mode = 'ask', answers = [] }: Options = {}) {
     return parts.executor.keep({ stage: stage.id, call: stage.callId }, context);
   }
   return {
-    ...{ root, questions },
+    ...{ root, questions, folders: [root, stateDir, home] },
     workspace: () => parts.workspace,
     sessions: () => parts.commands.sessions,
     file: (path: string) => join(root, path),
@@ -226,6 +227,24 @@ describe('a session that collects its changes', () => {
     const kept = await ws.keep(stage);
     expect([kept.ok, ws.questions[0]?.reason]).toEqual([false, expect.stringContaining('changed in the workspace')]);
     expect(ws.text('a.txt')).toBe('later\n');
+  });
+});
+
+describe('the changes of a session in two processes', () => {
+  test('belong to one at a time; when that one is killed, the other goes on without a loss', async () => {
+    await using ws = await open({ answers: [true] });
+    const child = fork(join(import.meta.dirname, 'session-program.ts'), ws.folders, { execArgv: ['--import', 'tsx'] });
+    const [said] = await once(child, 'message');
+    expect(said).toEqual({ begun: true, wrote: true });
+    const refused = await ws.bash('s', 'cat other.txt');
+    expect(refused.error).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('Another process') });
+    const stage = ws.sessions().of(ws.root, 's') as SessionStage;
+    expect(await ws.keep(stage)).toMatchObject({ error: { code: 'CONFLICT' } });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect((await ws.bash('s', 'cat other.txt a.txt')).text).toContain('of the other\none\ntwo');
+    expect(await ws.keep(stage)).toMatchObject({ ok: true, value: { state: 'kept', created: ['other.txt'] } });
+    expect([ws.text('a.txt'), ws.text('other.txt')]).toEqual(['one\ntwo\n', 'of the other\n']);
   });
 });
 

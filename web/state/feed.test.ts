@@ -106,3 +106,14 @@ test('ten thousand messages cost little each', () => {
   }
   expect(feed.items).toHaveLength(10_000);
 });
+
+test('a call that has ended stays ended while what it left is decided about', () => {
+  const keeping: RecordedEvent = {
+    ...{ type: 'call.requested', session: 's', seq: 4, pos: 4, at: 4, callId: 'k' },
+    data: { tool: 'apply_changes', args: { stage: 'x', call: 'c' }, effect: 'once', agent: null },
+  };
+  const call = only(
+    play(requested(1, 'c'), started(2, 'c'), finished(3, 'c', true), keeping, asked(5, 'k'), decided(6, 'k', true)),
+  );
+  expect([call.phase, call.keeping?.callId]).toEqual(['done', 'k']);
+});

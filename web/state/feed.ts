@@ -161,7 +161,9 @@ function afterKeeping(items: readonly FeedItem[], { id }: CallItem, event: Recor
       return change(items, id, { keeping: { callId: event.callId, approvalId: null } });
     case 'approval.requested': {
       const { approvalId } = event.data;
-      return change(items, id, { phase: 'waiting', keeping: { callId: event.callId, approvalId } });
+      const keeping = { callId: event.callId, approvalId };
+      // What was left over or collected is decided about when the call is over.
+      return change(items, id, (call) => (isOver(call) ? { keeping } : { phase: 'waiting', keeping }));
     }
     case 'approval.decided':
       return change(items, id, (call) => (isOver(call) ? {} : { phase: 'running', decidedBy: event.data.by ?? '' }));
