@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestTree } from '../host/digest-tree.ts';
+import { catchErrnoAsync } from '../host/errno.ts';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import { OWN_PROCESS_ID, stateOfProcess } from '../host/process-identity.ts';
 import { removeTree } from '../host/remove-tree.ts';
@@ -107,12 +108,14 @@ export function createStages(options: StagesOptions): StageStore {
       if (readdirSync(at.value).length >= MAX_PENDING) return tooMany();
       const id = randomBytes(8).toString('hex');
       const folder = join(at.value, id);
-      mkdirSync(folder, { mode: 0o700 });
-      writeFileSync(join(folder, OWNER), OWN_PROCESS_ID, { mode: 0o600 });
-      return ok({
-        folder: { folder },
-        finish: (staged, { isPartial }) => finish(folder, id, { owner, staged, isPartial }),
-        discard: async () => removeTree(folder),
+      return orRemoved(folder, async () => {
+        mkdirSync(folder, { mode: 0o700 });
+        writeFileSync(join(folder, OWNER), OWN_PROCESS_ID, { mode: 0o600 });
+        return ok({
+          folder: { folder },
+          finish: (staged, { isPartial }) => orRemoved(folder, () => finish(folder, id, { owner, staged, isPartial })),
+          discard: async () => removeTree(folder),
+        });
       });
     },
     async find(id, { session, workspace }) {
@@ -136,6 +139,13 @@ export function createStages(options: StagesOptions): StageStore {
         .toSorted((a, b) => a.createdAt - b.createdAt);
     },
   };
+}
+
+/** A stage that cannot be made or recorded, as on a full disk, is removed: the workspace is as it was. */
+async function orRemoved<T>(folder: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
+  const done = await catchErrnoAsync('The pending changes of this command', work);
+  if (!done.ok) removeTree(folder);
+  return done;
 }
 
 /** A new folder may be kept as a whole, so its content is bound as a whole. */

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fillDisk, type ServerProcess, startOnSmallDisk } from './server-process.ts';
 
 let home: string;
@@ -47,6 +47,45 @@ test('changes that do not fit after a yes stay pending with the next step, and a
     'new\n',
   ]);
 }, 120_000);
+
+describe('where the disk of the stages is full', () => {
+  const inStages = () => readdirSync(server?.disk ?? '').filter((name) => name !== 'ballast');
+
+  async function start(): Promise<ServerProcess> {
+    const [workspace, disk] = [join(home, 'project'), join(home, '.local/state/toolwright/sandbox/stages')];
+    for (const folder of [workspace, disk]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    server = await startOnSmallDisk({ disk, workspace }, home);
+    // The sandbox chooses where stages lie, once.
+    expect((await bash('true')).state).toBe('succeeded');
+    return server;
+  }
+
+  const bash = async (command: string) =>
+    (await server?.post('/v1/calls', { tool: 'bash', args: { command } }))?.body ?? {};
+
+  test('a command does not start, says so, and leaves nothing; it runs when there is space', async () => {
+    const { disk } = (await start()) as NonNullable<typeof server>;
+    fillDisk(join(disk, 'ballast'));
+    expect(await bash('echo new >b.txt')).toMatchObject({
+      state: 'failed',
+      outcome: { error: { code: 'EXECUTION_ERROR', message: expect.stringMatching(/disk is full.*free some space/) } },
+    });
+    expect(inStages()).toEqual([]);
+    rmSync(join(disk, 'ballast'));
+    expect(await bash('echo new >b.txt')).toMatchObject({ state: 'succeeded' });
+    expect(readFileSync(join(home, 'project/b.txt'), 'utf8')).toBe('new\n');
+  }, 120_000);
+
+  test('a command that fills it itself is told so, its changes are removed, and the next one runs', async () => {
+    await start();
+    expect(await bash('cat /dev/zero >large; echo new >b.txt')).toMatchObject({
+      state: 'failed',
+      outcome: { error: { code: 'EXECUTION_ERROR', message: expect.stringMatching(/disk is full.*free some space/) } },
+    });
+    expect([inStages(), readdirSync(join(home, 'project'))]).toEqual([[], []]);
+    expect(await bash('echo new >b.txt')).toMatchObject({ state: 'succeeded' });
+  }, 120_000);
+});
 
 async function openQuestion({ get }: ServerProcess): Promise<{ id: string; digest: string }> {
   const pending = async () => (await get('/v1/approvals?state=pending')).items;
