@@ -1,20 +1,37 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errnoFailure, errnoOf } from '../host/errno.ts';
+import { digestOf, versionOf } from '../host/file-version.ts';
 import { openInside } from '../host/read-inside.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { ClassifiedChange, Stage } from '../kernel/world/stage.ts';
+import type { ClassifiedChange, PathVersion, Stage } from '../kernel/world/stage.ts';
 import type { StageFile } from './stage-file.ts';
 
 /** A finished stage, from its file. */
 export function openStage({ format: _format, content, ...file }: StageFile, discard: () => Promise<void>): Stage {
+  const listed = new Map(file.changes.flatMap(({ path, after }) => (after?.type === 'file' ? [[path, after]] : [])));
   return {
     ...file,
     changes: file.changes as readonly ClassifiedChange[],
     contentOf: (path) => join(content, path),
-    read: async (path, side, maxBytes) => readFile(side === 'before' ? file.workspace : content, path, maxBytes),
+    async read(path, side, maxBytes) {
+      if (side === 'before') return readFile(file.workspace, path, maxBytes);
+      return asListed(readFile(content, path, maxBytes), { path, maxBytes, listed: listed.get(path) });
+    },
     discard,
   };
+}
+
+/** Content that is not what was listed is not shown, and no part of it is kept. */
+function asListed(
+  read: Result<Uint8Array | null>,
+  { path, maxBytes, listed }: { path: string; maxBytes: number; listed: PathVersion | undefined },
+): Result<Uint8Array | null> {
+  if (listed === undefined || listed.version === null || listed.size > maxBytes) return read;
+  const now = read.ok && read.value !== null ? versionOf(digestOf(read.value)) : null;
+  if (now === listed.version) return read;
+  const next = 'Leave it out, or discard these changes and run the command again.';
+  return fail('CONFLICT', `${path} is not what was shown: its pending content was changed. ${next}`, { path });
 }
 
 /** No symlink is followed: a run may have put one in place of any folder above. Null when there is nothing. */

@@ -112,7 +112,10 @@ export interface Stage {
   readonly repository: readonly string[];
   /** Hash of all changes with their versions: what was shown is what is kept. */
   readonly digest: string;
-  /** The content of a file. Null for a side on which there is none. TOO_LARGE, INVALID_INPUT for what is no file. */
+  /**
+   * The content of a file. Null for a side on which there is none. TOO_LARGE, INVALID_INPUT for what is no file, CONFLICT for
+   * new content that is no longer the one of the list.
+   */
   read(path: string, side: 'before' | 'after', maxBytes: number): Promise<Result<Uint8Array | null>>;
   /** Absolute path of the new content of a created or modified path. */
   contentOf(path: string): string;
