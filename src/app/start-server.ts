@@ -143,8 +143,8 @@ const POLL_MS = 50;
 const CANCEL_MS = 3000;
 
 /**
- * Lets running calls end, then stops them, each with its record. Calls that await approval are left as they are: the
- * next process takes them over when there is an answer.
+ * Lets running calls end, then stops them, each with its record. Calls that await approval, and those around them, are left
+ * as they are: the question stays open, and the next process takes the call over when there is an answer.
  */
 async function drain({ ledger, live }: Pick<Host, 'ledger' | 'live'>, graceMs = 5000): Promise<void> {
   if (await allEnded(graceMs)) return;
@@ -161,6 +161,9 @@ async function drain({ ledger, live }: Pick<Host, 'ledger' | 'live'>, graceMs = 
 
   async function running(): Promise<string[]> {
     const states = await Promise.all(live.ids().map(async (id) => [id, (await ledger.call(id))?.state] as const));
-    return states.filter(([, state]) => state === 'requested' || state === 'running').map(([id]) => id);
+    const waiting = new Set(states.flatMap(([id, state]) => (state === 'awaiting_approval' ? live.chainOf(id) : [])));
+    return states
+      .filter(([id, state]) => (state === 'requested' || state === 'running') && !waiting.has(id))
+      .map(([id]) => id);
   }
 }

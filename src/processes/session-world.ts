@@ -25,9 +25,9 @@ export function withSessionStages(world: World, sessions: SessionStages): World 
     if (onto === null) return world.files(caller).apply(changes, rest);
     const stage = sessions.of(world.root, onto);
     if (stage === undefined) return world.files(caller).apply(changes, { ...rest, onto });
-    return stage.use(() => {
-      stage.note(changes.flatMap((change) => (change.kind === 'move' ? [change.from, change.to] : [change.path])));
-      return viewOf(stage).files(caller).apply(changes, rest);
+    return stage.use(async () => {
+      const noted = stage.note(changes.flatMap(pathsOf));
+      return noted.ok ? viewOf(stage).files(caller).apply(changes, rest) : noted;
     });
   }
 
@@ -74,4 +74,8 @@ export function withSessionStages(world: World, sessions: SessionStages): World 
       return sessions.of(world.root, session)?.prepare();
     },
   };
+}
+
+function pathsOf(change: Change): string[] {
+  return change.kind === 'move' ? [change.from, change.to] : [change.path];
 }

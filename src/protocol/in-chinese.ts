@@ -13,7 +13,10 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^It changes ([\d,]+) files?\.$/, '它修改 $1 个文件。'],
   [/^It deletes ([\d,]+) files?\.$/, '它删除 $1 个文件。'],
   [/^It adds ([\d,]+) files?\.$/, '它新增 $1 个文件。'],
-  [/^(?<rest>.+) The changes are still pending: keep or discard them\.$/s, '$rest更改仍待处理：请保留或放弃。'],
+  [
+    /^(?<rest>.+) The changes are still pending: keep them with (toolwright keep \w+), or discard them with (toolwright discard \w+)\.$/s,
+    '$rest更改仍待处理：用 $2 保留，或用 $3 放弃。',
+  ],
   [/^Not kept: (.+)\. (?<rest>Kept with changes by a person: .+)$/s, '未保留：$1。$rest'],
   [/^Kept with changes by a person: (.+)\.$/s, '保留时由人修改：$1。'],
   [/^Not kept: (.+)\.$/s, '未保留：$1。'],

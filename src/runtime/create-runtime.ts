@@ -12,6 +12,7 @@ import { MemoryStore } from './memory/memory-store.ts';
 import { AccessLocks } from './order/access-locks.ts';
 import { CallWaiters } from './order/call-waiters.ts';
 import type { CallScope } from './pipeline/call-scope.ts';
+import { executeCall } from './pipeline/execute.ts';
 import type { Hooks } from './pipeline/hooks.ts';
 import { keepChanges, runLive } from './pipeline/keep-changes.ts';
 import { unconfiguredWorld } from './registry/unconfigured-world.ts';
@@ -73,6 +74,7 @@ export function createRuntime({ find, madeByRuntime }: ToolLookup, options: Runt
     history: new History(historyLimit),
     waiters: new CallWaiters(),
     eviction: EvictionSignal.of(store),
+    execute: (request) => executeCall(rt, request),
     keepChanges: (call, stageId) => keepChanges(rt, call as CallScope, stageId),
     runLive: (call) => runLive(rt, call as CallScope),
   };

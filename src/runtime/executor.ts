@@ -138,7 +138,7 @@ export class ToolExecutor {
     if (live === undefined) return executeCall(this.#rt, request);
     const id = request.resume?.id ?? request.id ?? newCallId();
     request.id = id;
-    request.stop = live.begin(id);
+    request.stop = live.begin(id, request.parent?.callId);
     // A call that is taken over under its key is registered under its own id, too.
     request.takeUp = (taken: CallRequest) => this.#run(taken);
     return executeCall(this.#rt, request).then((result) => {

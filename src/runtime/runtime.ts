@@ -1,6 +1,7 @@
 import type { Approver, BlobStore, Clock, Logger, Policy, Store } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
 import type { Tool } from '../kernel/tool/tool.ts';
+import type { ToolResult } from '../kernel/tool/tool-result.ts';
 import type { World } from '../kernel/world/workspace.ts';
 import type { SecretHider } from '../secrets/hide-secrets.ts';
 import type { EventBus } from './event-bus.ts';
@@ -8,6 +9,7 @@ import type { History } from './history.ts';
 import type { AccessLocks } from './order/access-locks.ts';
 import type { CallWaiters } from './order/call-waiters.ts';
 import type { ContextParts } from './pipeline/call-context.ts';
+import type { CallRequest } from './pipeline/call-scope.ts';
 import type { Hooks } from './pipeline/hooks.ts';
 import type { EvictionSignal } from './resume/eviction-signal.ts';
 
@@ -35,6 +37,8 @@ export interface Runtime {
   readonly history: History;
   readonly waiters: CallWaiters;
   readonly eviction: EvictionSignal | undefined;
+  /** Runs a call inside another one. */
+  readonly execute: (request: CallRequest) => Promise<ToolResult>;
   readonly keepChanges: ContextParts['keepChanges'];
   readonly runLive: ContextParts['runLive'];
 }

@@ -1,5 +1,7 @@
 import { appendFileSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { catchErrno } from '../host/errno.ts';
+import { ok, type Result } from '../kernel/result.ts';
 import type { StagedChange } from '../kernel/world/stage.ts';
 
 /** The clock of files ticks as rarely as a hundred times a second. */
@@ -20,12 +22,15 @@ export class ChangedTimes {
   }
 
   /** Called before the paths change. */
-  note(paths: readonly string[]): void {
+  note(paths: readonly string[]): Result<void> {
     const fresh = paths.filter((path) => !this.#times.has(path));
-    if (fresh.length === 0) return;
     const at = Date.now() - TICK_MS;
-    for (const path of fresh) this.#times.set(path, at);
-    appendFileSync(this.#file, fresh.map((path) => `${JSON.stringify([path, at])}\n`).join(''), { mode: 0o600 });
+    return catchErrno('The changes of this session', () => {
+      const lines = fresh.map((path) => `${JSON.stringify([path, at])}\n`).join('');
+      if (lines !== '') appendFileSync(this.#file, lines, { mode: 0o600 });
+      for (const path of fresh) this.#times.set(path, at);
+      return ok(undefined);
+    });
   }
 
   /** The same changes; `overtaken` are those that the host changed after the stage did. A folder stays as it was told. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { catchErrnoAsync } from '../host/errno.ts';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import { OWN_PROCESS_ID, stateOfProcess } from '../host/process-identity.ts';
 import { removeTree } from '../host/remove-tree.ts';
@@ -14,6 +15,11 @@ import { tellOthers } from './tell-others.ts';
 
 const MAX_PENDING = 50;
 const OWNER = 'owner';
+
+interface RunEndedIn {
+  readonly staged: StagedChanges;
+  readonly isPartial: boolean;
+}
 
 /** Stages of this machine, in the folder that the sandbox names. They survive a restart once their run has ended. */
 export function createStages(options: StageJudges): StageStore {
@@ -67,7 +73,7 @@ export function createStages(options: StageJudges): StageStore {
 
   async function finish(
     folder: string,
-    { owner, staged, isPartial }: { owner: StageOwner; staged: StagedChanges; isPartial: boolean },
+    { owner, staged, isPartial }: RunEndedIn & { readonly owner: StageOwner },
   ): Promise<Result<Stage | null>> {
     if (staged.changes.length === 0) {
       removeTree(folder);
@@ -86,16 +92,19 @@ export function createStages(options: StageJudges): StageStore {
       if (readdirSync(at.value).length >= MAX_PENDING) return tooMany();
       const id = randomBytes(8).toString('hex');
       const folder = join(at.value, id);
-      mkdirSync(folder, { mode: 0o700 });
-      writeFileSync(join(folder, OWNER), OWN_PROCESS_ID, { mode: 0o600 });
-      const release = owner.standsOn?.hold(owner.title) ?? (() => {});
-      return ok({
-        folder: { folder, ...(owner.standsOn && { below: layersOf(owner.standsOn) }) },
-        finish: (staged, { isPartial }) => finish(folder, { owner, staged, isPartial }).finally(release),
-        async discard() {
-          removeTree(folder);
-          release();
-        },
+      return orRemoved(folder, async () => {
+        mkdirSync(folder, { mode: 0o700 });
+        writeFileSync(join(folder, OWNER), OWN_PROCESS_ID, { mode: 0o600 });
+        const release = owner.standsOn?.hold(owner.title) ?? (() => {});
+        const end = (ended: RunEndedIn) => orRemoved(folder, () => finish(folder, { owner, ...ended }));
+        return ok({
+          folder: { folder, ...(owner.standsOn && { below: layersOf(owner.standsOn) }) },
+          finish: (staged, { isPartial }) => end({ staged, isPartial }).finally(release),
+          async discard() {
+            removeTree(folder);
+            release();
+          },
+        });
       });
     },
     async find(id, { session, workspace }) {
@@ -119,6 +128,13 @@ export function createStages(options: StageJudges): StageStore {
         .toSorted((a, b) => a.createdAt - b.createdAt);
     },
   };
+}
+
+/** A stage that cannot be made or recorded, as on a full disk, is removed: the workspace is as it was. */
+async function orRemoved<T>(folder: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
+  const done = await catchErrnoAsync('The pending changes of this command', work);
+  if (!done.ok) removeTree(folder);
+  return done;
 }
 
 const ID = /^[0-9a-f]{16}$/;

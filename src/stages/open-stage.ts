@@ -1,9 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errnoFailure, errnoOf } from '../host/errno.ts';
+import { digestOf, versionOf } from '../host/file-version.ts';
 import { openInside } from '../host/read-inside.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { ClassifiedChange, Stage } from '../kernel/world/stage.ts';
+import type { ClassifiedChange, PathVersion, Stage } from '../kernel/world/stage.ts';
 import type { StageFile } from './stage-file.ts';
 
 export interface StageMethods extends Pick<Stage, 'discard' | 'kept'> {
@@ -15,16 +16,32 @@ export interface StageMethods extends Pick<Stage, 'discard' | 'kept'> {
 export function openStage({ format: _format, content, ...file }: StageFile, methods: StageMethods): Stage {
   const { overtakenBy, isOfSession, ...about } = file;
   const before = methods.before ?? (() => file.workspace);
+  const listed = new Map(file.changes.flatMap(({ path, after }) => (after?.type === 'file' ? [[path, after]] : [])));
   return {
     ...about,
     ...(overtakenBy && { overtakenBy }),
     ...(isOfSession && { isOfSession }),
     changes: file.changes as readonly ClassifiedChange[],
     contentOf: (path) => join(content, path),
-    read: async (path, side, maxBytes) => readFile(side === 'before' ? before() : content, path, maxBytes),
+    async read(path, side, maxBytes) {
+      if (side === 'before') return readFile(before(), path, maxBytes);
+      return asListed(readFile(content, path, maxBytes), { path, maxBytes, listed: listed.get(path) });
+    },
     discard: methods.discard,
     kept: methods.kept,
   };
+}
+
+/** Content that is not what was listed is not shown, and no part of it is kept. */
+function asListed(
+  read: Result<Uint8Array | null>,
+  { path, maxBytes, listed }: { path: string; maxBytes: number; listed: PathVersion | undefined },
+): Result<Uint8Array | null> {
+  if (listed === undefined || listed.version === null || listed.size > maxBytes) return read;
+  const now = read.ok && read.value !== null ? versionOf(digestOf(read.value)) : null;
+  if (now === listed.version) return read;
+  const next = 'Leave it out, or discard these changes and run the command again.';
+  return fail('CONFLICT', `${path} is not what was shown: its pending content was changed. ${next}`, { path });
 }
 
 /** No symlink is followed: a run may have put one in place of any folder above. Null when there is nothing. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { catchErrnoAsync } from '../host/errno.ts';
 import { statOf } from '../host/files.ts';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import { removeTree } from '../host/remove-tree.ts';
@@ -67,17 +68,22 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
     if (!place.ok) return place;
     const id = randomBytes(8).toString('hex');
     const folder = join(place.value, id);
-    const about = { id, workspace, session, onto, callId: owner.callId, createdAt: Date.now(), folder };
-    makePrivateFolder(place.value);
-    makePrivateFolder(notes);
-    mkdirSync(folder, { mode: 0o700 });
-    writeSessionFile(notes, { format: 1, ...about });
-    const stage = take({ format: 1, ...about });
-    const prepared = await stage.prepare();
-    if (prepared.ok) return ok(stage);
-    forget(stage);
+    const file: SessionFile = {
+      ...{ format: 1, id, workspace, session, onto, callId: owner.callId, createdAt: Date.now(), folder },
+    };
+    const begun = await catchErrnoAsync('The changes of this session', async () => {
+      makePrivateFolder(place.value);
+      makePrivateFolder(notes);
+      mkdirSync(folder, { mode: 0o700 });
+      writeSessionFile(notes, file);
+      return take(file).prepare();
+    });
+    const stage = find(workspace, session);
+    if (begun.ok && stage !== undefined) return ok(stage);
+    if (stage !== undefined) forget(stage);
+    removeSessionFile(notes, id);
     removeTree(folder);
-    return prepared;
+    return begun.ok ? over(session) : begun;
   }
 
   function forget(stage: WorkingStage): void {
@@ -118,15 +124,18 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
     }
     const closed = await stage.end();
     if (!closed.ok) return closed;
-    const staged = await sandbox.compare({ workspace, stage: stage.folder });
-    if (!staged.ok) {
-      stage.goOn();
-      return staged;
-    }
     const { folder } = stage.folder;
-    const hasChanges = staged.value.changes.length > 0;
-    if (hasChanges) writeStageFile(folder, await describe(stage, staged.value));
+    const listed = await catchErrnoAsync('The changes of this session', async () => {
+      const staged = await sandbox.compare({ workspace, stage: stage.folder });
+      if (staged.ok && staged.value.changes.length > 0) writeStageFile(folder, await describe(stage, staged.value));
+      return staged;
+    });
+    if (!listed.ok) {
+      stage.goOn();
+      return listed;
+    }
     forget(stage);
+    const hasChanges = listed.value.changes.length > 0;
     if (!hasChanges) removeTree(folder);
     return ok(hasChanges);
   }

@@ -106,6 +106,19 @@ describe('between question and answer', () => {
     expect([ws.text('a.txt'), existsSync(ws.file('new'))]).toEqual(['one\n', false]);
   });
 
+  test.each([
+    ['some hunks of it', { hunks: { 'a.txt': [1] } }],
+    ['another text in place of it', { texts: { 'a.txt': 'mine\n' } }],
+  ])('other pending content than was shown is not kept with %s', async (_what, chosen) => {
+    const beforeAnswer = async (ws: Commands) => writeFileSync(join(await contentOf(ws), 'a.txt'), 'evil\n');
+    await using ws = await openCommands({ files: FILES, answers: [chosen], beforeAnswer });
+    const ran = await ws.call('bash', { command: 'echo ours >>a.txt; echo ours >>b.txt' });
+    expect(ran.value).toMatchObject({
+      changed: { state: 'discarded', reason: expect.stringContaining('a.txt is not what was shown') },
+    });
+    expect([ws.text('a.txt'), ws.text('b.txt')]).toEqual(['one\n', 'b\n']);
+  });
+
   test('of two commands that change one file, the one kept second is a conflict', async () => {
     const waiting: (() => void)[] = [];
     const beforeAnswer = () =>

@@ -1,78 +1,87 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { z } from 'zod';
-import { createInbox } from '../../src/approval/inbox.ts';
-import { ok } from '../../src/kernel/result.ts';
-import { defineTool } from '../../src/kernel/tool/tool.ts';
-import { createToolwright } from '../../src/runtime/create-toolwright.ts';
-import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { processesTagged } from '../../src/testing/sandbox-contract.ts';
+import { type ServerProcess, startProcess, toolwright } from './server-process.ts';
 
 let home: string;
+let workspace: string;
+const servers: ServerProcess[] = [];
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'keep-'));
+  home = mkdtempSync(join(tmpdir(), 'keep-stop-'));
+  workspace = join(home, 'project');
+  mkdirSync(workspace);
+  writeFileSync(join(workspace, 'a.txt'), 'one\n');
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(async () => {
+  for (const each of servers.splice(0)) await each.kill();
+  rmSync(home, { recursive: true, force: true });
+});
 
-/** One process: its store, its inbox, and a command that asks about its changes. */
-async function start(kept: string[]) {
-  const opened = await openSqliteStore(home);
-  if (!opened.ok) throw new Error(opened.error.message);
-  const { store } = opened.value;
-  const applyChanges = defineTool({
-    name: 'apply_changes',
-    description: 'Keeps the pending changes of a call',
-    madeBy: 'runtime',
-    input: z.object({ stage: z.string(), call: z.string() }),
-    plan: ({ stage }) => ok({ access: [], approval: 'It changes a.', bound: { stage }, stage }),
-    run({ stage }) {
-      kept.push(stage);
-      return ok({ state: 'kept', created: [], modified: ['a'], deleted: [], total: 1, reason: null });
-    },
-  });
-  const command = defineTool({
-    name: 'command',
-    description: 'Runs a command',
-    input: z.object({}),
-    access: () => [],
-    run: async (_, ctx) => ok(await ctx.keep('s1')),
-  });
-  const inbox = createInbox(store);
-  const toolwright = createToolwright({
-    tools: [command, applyChanges],
-    store,
-    approver: inbox,
-    sessionId: 's',
-  });
-  const end = async () => {
-    inbox.close();
-    await store.close();
-  };
-  return { store, end, ...toolwright };
+async function start(): Promise<ServerProcess> {
+  const server = await startProcess(workspace, home);
+  servers.push(server);
+  return server;
 }
 
-test.each([true, false])(
-  'a question about pending changes outlives its process, and the answer later is obeyed: %s',
-  async (approved) => {
-    const kept: string[] = [];
-    const first = await start(kept);
-    void first.call('command');
-    const pending = () => first.store.approvals({ state: 'pending' });
-    await expect.poll(async () => (await pending()).length).toBe(1);
-    const [question] = await pending();
-    await first.end();
+const run = (server: ServerProcess, command: string) =>
+  server.post('/v1/calls', { tool: 'bash', args: { command }, wait: false }).then(({ body }) => String(body.id));
+const text = () => readFileSync(join(workspace, 'a.txt'), 'utf8');
+const pendingIn = async (server: ServerProcess) => (await server.get('/v1/changes')).items;
+const stages = () => readdirSync(join(home, '.local/state/toolwright/sandbox/stages'));
+const stateOf = async (server: ServerProcess, call: string) => (await server.get(`/v1/calls/${call}`)).state;
 
-    const second = await start(kept);
-    await second.store.recover();
-    const { id = '', callId = '' } = question ?? {};
-    const data = { approvalId: id, approved, by: 'ana' };
-    await second.store.decide({ type: 'approval.decided', callId, at: Date.now(), data });
-    await second.store.recover();
-    const [result] = await second.executor.resume(() => second.context);
-    expect(kept).toEqual(approved ? ['s1'] : []);
-    expect(result?.error?.code).toBe(approved ? undefined : 'APPROVAL_DENIED');
-    expect((await second.store.call(callId))?.state).toBe(approved ? 'succeeded' : 'denied');
-    await second.end();
-  },
-);
+describe.each(['stop', 'kill'] as const)('while a person is asked about changes, after a %s of the server', (how) => {
+  async function askedThenEnded(): Promise<{ call: string; next: ServerProcess; id: string; approvalId: string }> {
+    const first = await start();
+    const call = await run(first, 'echo two >>a.txt; echo new >b.txt');
+    await expect
+      .poll(() => pendingIn(first), { timeout: 60_000 })
+      .toEqual([expect.objectContaining({ approvalId: expect.any(String) })]);
+    const [{ id, approvalId }] = await pendingIn(first);
+    await first[how]();
+    const next = await start();
+    expect(await pendingIn(next)).toMatchObject([{ id, approvalId }]);
+    expect([text(), existsSync(join(workspace, 'b.txt'))]).toEqual(['one\n', false]);
+    await expect.poll(() => stateOf(next, call), { timeout: 60_000 }).toBe('interrupted');
+    return { call, next, id, approvalId };
+  }
+
+  test('the question is answered later over HTTP, and undone with the command', async () => {
+    const { call, next, id } = await askedThenEnded();
+    const kept = await next.post(`/v1/changes/${id}/keep`);
+    expect(kept).toMatchObject({ status: 200, body: { state: 'kept' } });
+    expect([text(), await pendingIn(next)]).toEqual(['one\ntwo\n', []]);
+    expect(await next.post(`/v1/calls/${call}/undo`)).toMatchObject({ status: 200 });
+    expect([text(), existsSync(join(workspace, 'b.txt'))]).toEqual(['one\n', false]);
+  }, 120_000);
+
+  test('the changes are kept from the command line without a server', async () => {
+    const { next, id } = await askedThenEnded();
+    await next[how]();
+    const child = toolwright(['keep', id, '--workspace', workspace], home);
+    expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);
+    expect(text()).toBe('one\ntwo\n');
+  }, 120_000);
+
+  test('a no as an approval discards them', async () => {
+    const { next, approvalId } = await askedThenEnded();
+    expect(await next.post(`/v1/approvals/${approvalId}/deny`)).toMatchObject({ status: 200 });
+    await expect.poll(() => pendingIn(next), { timeout: 60_000 }).toEqual([]);
+    expect(text()).toBe('one\n');
+  }, 120_000);
+});
+
+test('of a server that is killed while a command runs nothing is left but the interrupted call', async () => {
+  const first = await start();
+  const call = await run(first, 'echo two >>a.txt; echo new >b.txt; exec sleep 300');
+  const isAsleep = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep');
+  await expect.poll(() => processesTagged(call).some(isAsleep), { timeout: 60_000 }).toBe(true);
+  expect(stages()).toHaveLength(1);
+  await first.kill();
+  const next = await start();
+  await expect.poll(() => stateOf(next, call), { timeout: 60_000 }).toBe('interrupted');
+  expect([text(), existsSync(join(workspace, 'b.txt')), await pendingIn(next)]).toEqual(['one\n', false, []]);
+  expect([stages(), processesTagged(call)]).toEqual([[], []]);
+}, 120_000);

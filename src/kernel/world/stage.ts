@@ -120,7 +120,10 @@ export interface Stage {
   readonly isCollecting?: true;
   /** Paths that other changes, kept since, have changed too; the latest of these. */
   readonly overtakenBy?: { readonly title: string; readonly paths: readonly string[] };
-  /** The content of a file. Null for a side on which there is none. TOO_LARGE, INVALID_INPUT for what is no file. */
+  /**
+   * The content of a file. Null for a side on which there is none. TOO_LARGE, INVALID_INPUT for what is no file, CONFLICT for
+   * new content that is no longer the one of the list.
+   */
   read(path: string, side: 'before' | 'after', maxBytes: number): Promise<Result<Uint8Array | null>>;
   /** Absolute path of the new content of a created or modified path. */
   contentOf(path: string): string;
@@ -193,7 +196,7 @@ export interface SessionStage extends SessionStageOwner {
   /** Runs work that needs the view; it is not mounted anew meanwhile. CONFLICT when the stage has ended. */
   use<T>(work: () => Promise<Result<T>>): Promise<Result<T>>;
   /** Notes paths that are about to be changed, so that later changes of the host to them are recognised. */
-  note(paths: readonly string[]): void;
+  note(paths: readonly string[]): Result<void>;
   /** A run stands on it, so that it cannot end. Returns a function that says that the run's stage is gone. */
   hold(title: string): () => void;
 }

@@ -4,6 +4,12 @@ export class StopSwitch {
   #controller: AbortController | undefined;
   /** Counts attempts to take the call over; its entry stays until the last of them has ended. */
   users = 0;
+  /** The call inside which this one was made. */
+  readonly outer: string | undefined;
+
+  constructor(outer?: string) {
+    this.outer = outer;
+  }
 
   get isStopped(): boolean {
     return this.#stopped;
@@ -27,9 +33,9 @@ export class StopSwitch {
 export class LiveCalls {
   readonly #entries = new Map<string, StopSwitch>();
 
-  /** Returns the switch for a call. Call `end` when the call has ended. */
-  begin(callId: string): StopSwitch {
-    const entry = this.#entries.get(callId) ?? new StopSwitch();
+  /** Returns the switch for a call, made inside `outer` if given. Call `end` when the call has ended. */
+  begin(callId: string, outer?: string): StopSwitch {
+    const entry = this.#entries.get(callId) ?? new StopSwitch(outer);
     entry.users++;
     this.#entries.set(callId, entry);
     return entry;
@@ -49,5 +55,12 @@ export class LiveCalls {
 
   ids(): string[] {
     return [...this.#entries.keys()];
+  }
+
+  /** The call and those around it, from the inside out. */
+  chainOf(callId: string): string[] {
+    const chain: string[] = [];
+    for (let at: string | undefined = callId; at !== undefined; at = this.#entries.get(at)?.outer) chain.push(at);
+    return chain;
   }
 }

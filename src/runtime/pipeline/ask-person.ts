@@ -113,7 +113,9 @@ export function noteChanges(call: CallScope, changed: readonly string[] = []): v
 export function changedSince({ tool, derived }: Pick<PlannedCall, 'tool'> & Partial<PlannedCall>): Ending {
   const next = 'Read it again, then repeat the call.';
   const message = `${tool.name} or a file it would touch has changed since approval, so it did not run. ${next}`;
-  return derived?.plan.changes === undefined ? denied(message) : ending('denied', fail('CONFLICT', message));
+  const { changes, staged } = derived?.plan ?? {};
+  const hasFiles = changes !== undefined || staged !== undefined;
+  return hasFiles ? ending('denied', fail('CONFLICT', message)) : denied(message);
 }
 
 /** The ending for a refusal or expiry that was recorded before the asking process ended. */

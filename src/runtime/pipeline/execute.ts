@@ -2,6 +2,7 @@ import type { CallRecord } from '../../kernel/call/call.ts';
 import { messageOf } from '../../kernel/error.ts';
 import { frozenCopy } from '../../kernel/plain-copy.ts';
 import { fail, isPromise, type MaybePromise, type Result } from '../../kernel/result.ts';
+import { KEEPING_TOOL } from '../../kernel/tool/kept-changes.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import { findTool } from '../registry/find-tool.ts';
@@ -12,6 +13,7 @@ import { admit } from './admit.ts';
 import { CallContext } from './call-context.ts';
 import { type CallRequest, CallScope, type Ending, ending, isUnused, nextCallId, type Stage } from './call-scope.ts';
 import { Interruption } from './interruption.ts';
+import { discardRefused } from './keep-changes.ts';
 import { notifyCaller, recordUnawaited } from './record.ts';
 import { runAdmitted } from './run-admitted.ts';
 import { runAfterHooks } from './run-hooks.ts';
@@ -46,6 +48,7 @@ export async function executeCall(rt: Runtime, request: CallRequest): Promise<To
   CallContext.end(call.ctx);
   if (call.ticket !== undefined) rt.locks.release(call.ticket);
   if (rt.hooks.length > 0 && call.startedAt !== null) end = await runAfterHooks(rt, call, end);
+  if (call.toolName === KEEPING_TOOL) await discardRefused(rt, call, end);
   return settle(rt, call, end);
 }
 

@@ -1,13 +1,16 @@
-import type { Failure } from '../../kernel/error.ts';
+import type { FinalState } from '../../kernel/call/call.ts';
+import { messageOf } from '../../kernel/error.ts';
+import type { Result } from '../../kernel/result.ts';
 import { type KeptChanges, keptChanges, nothingKept } from '../../kernel/tool/kept-changes.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
+import type { Stage } from '../../kernel/world/stage.ts';
 import type { Runtime } from '../runtime.ts';
-import type { CallScope } from './call-scope.ts';
-import { executeCall } from './execute.ts';
+import type { CallScope, Ending } from './call-scope.ts';
 
 /**
  * Decides about the pending changes of a call by a call inside it: policy, approval, record and events come from there.
- * Changes that are not kept are discarded. After a conflict they stay pending, so that nothing is lost.
+ * Changes that somebody or the policy refused are discarded. After any other failure, such as a conflict or a full disk,
+ * they stay pending, so that nothing is lost.
  */
 export async function keepChanges(rt: Runtime, call: CallScope, stageId: string): Promise<KeptChanges> {
   const tool = rt.madeByRuntime();
@@ -18,12 +21,34 @@ export async function keepChanges(rt: Runtime, call: CallScope, stageId: string)
     );
   }
   // `takeUp` is the executor's: the call can then be stopped by its own id.
-  const run = call.request.takeUp ?? ((request) => executeCall(rt, request));
+  const run = call.request.takeUp ?? rt.execute;
   const args = { stage: stageId, call: call.callId };
   const result = await run({ tool, args, context: call.context, parent: call });
   if (result.ok) return keptChanges.parse(result.value);
-  if (result.error.code !== 'CONFLICT') await discard(call, stageId);
-  return nothingKept('discarded', reasonOf(result.error));
+  const { message } = result.error;
+  const pending = await findPending(call, stageId);
+  return nothingKept('discarded', pending.ok ? `${message} ${stillPending(stageId)}` : message);
+}
+
+/** The ends of a call that was refused, that nobody answered, or that was stopped before it started. */
+const REFUSED: ReadonlySet<FinalState> = new Set(['denied', 'expired', 'cancelled']);
+
+/**
+ * Discards the changes that a call was to keep, once nobody wants them any more. A call that a person made to keep them
+ * leaves them pending: it says what stands in the way.
+ */
+export async function discardRefused(rt: Runtime, call: CallScope, { state, result }: Ending): Promise<void> {
+  const { parent, resume } = call.request;
+  if (result.ok || result.error.code === 'CONFLICT' || !REFUSED.has(state)) return;
+  // Arguments that were lost say nothing about the changes.
+  if ((parent === undefined && resume === undefined) || resume?.isIncomplete) return;
+  try {
+    const { stage } = (call.args ?? {}) as { stage?: unknown };
+    const found = await findPending(call, String(stage));
+    if (found.ok) await found.value.discard();
+  } catch (error) {
+    rt.log.warn({ callId: call.callId }, `Refused changes are still there: ${messageOf(error)}`);
+  }
 }
 
 /**
@@ -32,16 +57,15 @@ export async function keepChanges(rt: Runtime, call: CallScope, stageId: string)
  */
 export async function runLive(rt: Runtime, call: CallScope): Promise<ToolResult | null> {
   if (call.request.isLive) return null;
-  const { takeUp, tool } = call.request;
-  const run = takeUp ?? ((request) => executeCall(rt, request));
+  const { takeUp: run = rt.execute, tool } = call.request;
   return run({ tool, args: call.args, context: call.context, parent: call, isLive: true });
 }
 
-async function discard(call: CallScope, stageId: string): Promise<void> {
-  const found = await call.ctx.stages.find(stageId, { session: call.session, workspace: call.context.workingDir });
-  if (found.ok) await found.value.discard();
+/** Changes are found by the session and workspace of the call whose command made them. */
+function findPending({ ctx, session, context }: CallScope, stageId: string): Promise<Result<Stage>> {
+  return ctx.stages.find(stageId, { session, workspace: context.workingDir });
 }
 
-function reasonOf({ code, message }: Pick<Failure, 'code' | 'message'>): string {
-  return code === 'CONFLICT' ? `${message} The changes are still pending: keep or discard them.` : message;
+function stillPending(stageId: string): string {
+  return `The changes are still pending: keep them with toolwright keep ${stageId}, or discard them with toolwright discard ${stageId}.`;
 }

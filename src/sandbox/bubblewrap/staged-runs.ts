@@ -1,3 +1,4 @@
+import { catchErrnoAsync } from '../../host/errno.ts';
 import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
@@ -67,11 +68,13 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     busy.add(folder);
     try {
       const given = { request, checked, stage: opened.value };
-      const ran = await runInStage(prepared, { ...given, layers: 'overlay' });
+      const runWith = (layers: StagedRun['layers']) =>
+        catchErrnoAsync('The private view of this command', () => runInStage(prepared, { ...given, layers }));
+      const ran = await runWith('overlay');
       // A stage with changes of earlier runs stays as it is.
       if (!isOverlayRefused(ran) || opened.value.record !== null) return ran;
       removeTree(opened.value.content);
-      return await runInStage(prepared, { ...given, layers: 'copy' });
+      return await runWith('copy');
     } finally {
       busy.delete(folder);
     }

@@ -9,7 +9,7 @@ import { changesLine } from './changes-line.ts';
 import { keptDiffs } from './kept-diffs.ts';
 import { presentChanges } from './present-changes.ts';
 import { type SelectedChanges, selectChanges } from './select-changes.ts';
-import { withHunks } from './staged-text.ts';
+import { withHunks, withText } from './staged-text.ts';
 import { toChanges } from './to-changes.ts';
 import { toKeptChanges } from './to-kept-changes.ts';
 
@@ -113,14 +113,17 @@ async function editedTexts(
     if (!text.ok) return text;
     edited.set(change.path, text.value);
   }
-  for (const [path, text] of Object.entries(texts)) {
-    if (!kept.some((change) => change.path === path)) {
+  for (const [path, wanted] of Object.entries(texts)) {
+    const change = kept.find((each) => each.path === path);
+    if (change === undefined) {
       return fail(
         'INVALID_INPUT',
         `${path} is not among the changes to keep: name it in paths, or leave its text out.`,
       );
     }
-    edited.set(path, text);
+    const text = await withText(stage, change, wanted);
+    if (!text.ok) return text;
+    edited.set(path, text.value);
   }
   return ok(edited);
 }
