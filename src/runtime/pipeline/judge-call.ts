@@ -39,7 +39,7 @@ export interface PlannedCall extends ProposedCall {
   readonly approvedDigest: string | undefined;
 }
 
-/** plan → policy. A call that cannot work ends here, whatever the mode, unless policy denies it. */
+/** plan → policy. A call that cannot work ends here, whatever the mode, unless a rule or the file policy denies it. */
 export function judgeCall(rt: Runtime, call: CallScope, proposed: ProposedCall): MaybePromise<PlannedCall | Ending> {
   const { tool, input } = proposed;
   call.stage = 'definition';
@@ -80,8 +80,8 @@ interface FailingCall {
 }
 
 /**
- * Ends a call whose plan cannot work, without a question. A denial of policy comes first, so that nobody learns by the
- * failure what is at a denied path. If an earlier call is still about to change that path, the call is planned again after
+ * Ends a call whose plan cannot work, without a question. A denial by a rule or the file policy comes first, so that nobody
+ * learns by the failure what is at a denied path; that of a mode does not, since it says nothing about the path. If an earlier call is still about to change that path, the call is planned again after
  * it.
  */
 async function refuseFailing(
@@ -97,7 +97,7 @@ async function refuseFailing(
     derived: undefined,
     places: undefined,
   });
-  if (verdict.verdict === 'deny') return refused(verdict);
+  if (verdict.verdict === 'deny' && verdict.byMode !== true) return refused(verdict);
   if (await isOvertaken(rt, call, access)) return judgeCall(rt, call, proposed);
   return failedByItself(failure);
 }
