@@ -74,7 +74,6 @@ export function createProcesses(options: ProcessesOptions): Processes {
       input: (id, text, end) => background.input(scope, id, text, end),
       stop: (id) => background.stop(scope, id),
       stageOf: (id) => background.stageOf(scope, id),
-      exposedSecret: (command, cwd) => exposed(root, command, cwd),
     };
   }
 
@@ -83,6 +82,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       ...world,
       commands: (caller) => commandsFor(caller, world),
       stages: () => stages,
+      exposedSecret: (command, cwd) => exposed(world.root, command, cwd),
     }),
     close: () => background.close(),
   };

@@ -19,7 +19,10 @@ export interface Plan {
    * access, reasons to ask, preview and draft. `run` applies them.
    */
   readonly changes?: readonly Change[];
-  /** Its access beside that of the changes. With neither: unknown. */
+  /**
+   * Its access beside that of the changes. With neither: unknown. The runtime adds to a command line the sensitive file that it may
+   * print from a repository.
+   */
   readonly access?: readonly Access[];
   /** A reason to ask a person beside those that follow from the changes. */
   readonly approval?: OwnReason;
