@@ -39,9 +39,9 @@ export function derivePlan(
 }
 
 function withoutChanges(plan: Plan, ctx: ToolContext): DerivedPlan {
-  const { access = UNKNOWN_ACCESS, approval: own, preview = [], draft } = plan;
+  const { access = UNKNOWN_ACCESS, approval: own, preview = [] } = plan;
   const [seen, places] = [{}, placesOf(access, ctx)];
-  return { ok: true, plan, access, own, seen, places, preview: () => toBlocks(preview), draft: () => draft };
+  return { ok: true, plan, access, own, seen, places, preview: () => toBlocks(preview), draft: () => undefined };
 }
 
 async function withChanges(plan: Plan, changes: readonly Change[], files: Files): Promise<DerivedPlan | PlanFailure> {
@@ -59,7 +59,7 @@ async function withChanges(plan: Plan, changes: readonly Change[], files: Files)
     seen: expectedVersions(rehearsed),
     places: rehearsed.flatMap(({ places }) => places),
     preview: () => (preview === undefined ? previewOfChanges(applied) : toBlocks(preview)),
-    draft: () => plan.draft ?? draftOf(plan, applied),
+    draft: () => draftOf(plan, applied),
   };
 }
 
