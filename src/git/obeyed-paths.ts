@@ -1,4 +1,5 @@
 import { dirname, relative, resolve } from 'node:path';
+import { foldersAbove } from '../kernel/text/folders-above.ts';
 import type { ProtectedPath } from '../kernel/world/protected-path.ts';
 import type { FileRule } from '../kernel/world/sensitive-files.ts';
 import { expandHome, namedPaths, parseGitdir, userHookPaths } from './settings.ts';
@@ -123,7 +124,7 @@ export class ObeyedPaths {
 
   /** Paths in the workspace that git's configurations name: those of the repositories around `path`, and the user's own. */
   configuredFor(path: string): string[] {
-    return foldersAbove(path).flatMap((folder) => this.#configuredAt(resolve(this.#root, folder)));
+    return ['', ...foldersAbove(path)].flatMap((folder) => this.#configuredAt(resolve(this.#root, folder)));
   }
 
   /** `configured` are the paths of `configuredFor`; `stat` looks a path of the workspace up, null when nothing is there. */
@@ -177,10 +178,4 @@ function reasonByShape(path: string, stat: StatPath): string | null {
     if (stat(names.slice(0, i + 1).join('/')) === null) return MAKES_REPOSITORY;
   }
   return null;
-}
-
-/** Outermost first, beginning with the root. */
-function foldersAbove(path: string): string[] {
-  const names = path.split('/');
-  return names.map((_, i) => names.slice(0, i).join('/'));
 }

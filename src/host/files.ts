@@ -2,6 +2,7 @@ import {
   accessSync,
   closeSync,
   constants,
+  type Dirent,
   lstatSync,
   openSync,
   readdirSync,
@@ -51,6 +52,15 @@ export function isExecutable(path: string): boolean {
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Returns no entries when the folder cannot be read. */
+export function entriesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
   }

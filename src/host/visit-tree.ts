@@ -1,8 +1,9 @@
-import { type Dirent, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { isWalked } from '../kernel/world/file-policy.ts';
 import type { ListedEntry } from '../kernel/world/workspace.ts';
 import { createYielder } from '../kernel/yielding.ts';
 import { errnoOf } from './errno.ts';
+import { entriesIn } from './files.ts';
 import type { Folder } from './folder.ts';
 
 export interface TreeEntry {
@@ -23,7 +24,7 @@ export async function visitTree(
   const yielder = createYielder();
 
   async function inside(folder: Folder): Promise<boolean> {
-    for (const entry of entriesOf(folder)) {
+    for (const entry of entriesIn(folder.at('')).sort(byName)) {
       const type = typeOf(entry);
       const answer = visit({ folder, name: entry.name, type });
       if (answer === 'stop') return false;
@@ -90,15 +91,6 @@ export function typeOf(entry: {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isSymbolicLink() ? 'symlink' : 'other';
-}
-
-function entriesOf(folder: Folder): Dirent[] {
-  try {
-    return readdirSync(folder.at(''), { withFileTypes: true }).sort(byName);
-  } catch (thrown) {
-    if (errnoOf(thrown) === undefined) throw thrown;
-    return [];
-  }
 }
 
 function byName(a: { name: string }, b: { name: string }): number {

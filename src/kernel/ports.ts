@@ -143,6 +143,8 @@ export interface Verdict {
   readonly access?: readonly Access[];
   /** All of the command is allowed by rules of the user, of which `rule` is the first. */
   readonly byRule?: true;
+  /** Of a denial: only the mode denies the call, no rule and no file policy. A call that cannot work then fails with its own code. */
+  readonly byMode?: true;
   /** Everything that was judged on the way. */
   readonly parts?: readonly VerdictPart[];
 }

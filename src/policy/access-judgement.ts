@@ -11,6 +11,8 @@ export interface AccessJudgement {
   readonly liftable: boolean;
   /** Whether it is more than reading, which mode `plan` never allows. */
   readonly changes: boolean;
+  /** Set when the mode denies what no rule and no file policy denies. */
+  readonly byMode?: true;
 }
 
 /** The access that is granted, and everything that was judged about it. */

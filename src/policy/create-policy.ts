@@ -51,6 +51,8 @@ function explain(subject: Subject, options: PolicyOptions): Explanation {
   const { verdict, rule, reason } = worst;
   const access = judged.map((each) => each.access);
   const byRule = verdict === 'allow' ? judged.find((each) => each.byRule !== undefined)?.byRule : undefined;
+  const byMode = verdict === 'deny' && parts.every((part) => part.verdict !== 'deny' || part.byMode);
+  if (byMode) return { verdict, rule, reason, mode, parts, access, byMode };
   if (byRule === undefined) return { verdict, rule, reason, mode, parts, access };
   const granted = access.map((each) => (each.kind === 'process.run' ? { ...each, allowedBy: byRule } : each));
   const about = { rule: byRule, reason: `The rule ${byRule} allows it.`, byRule: true as const };

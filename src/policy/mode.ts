@@ -21,5 +21,5 @@ export function applyMode(mode: Mode, objection: AccessJudgement): AccessJudgeme
 }
 
 function refused(objection: AccessJudgement, why: string): AccessJudgement {
-  return { ...objection, verdict: 'deny', reason: `${why}. ${objection.reason}` };
+  return { ...objection, verdict: 'deny', byMode: true, reason: `${why}. ${objection.reason}` };
 }

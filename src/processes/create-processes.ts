@@ -78,7 +78,6 @@ export function createProcesses(options: ProcessesOptions): Processes {
       input: (id, text, end) => background.input(scope, id, text, end),
       stop: (id) => background.stop(scope, id),
       stageOf: (id) => background.stageOf(scope, id),
-      exposedSecret: (command, cwd) => exposed(root, command, cwd),
     };
   }
 
@@ -87,6 +86,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
       ...(options.sessions === undefined ? world : withSessionStages(world, options.sessions)),
       commands: (caller) => commandsFor(caller, world),
       stages: () => stages,
+      exposedSecret: (command, cwd) => exposed(world.root, command, cwd),
     }),
     close: () => background.close(),
   };

@@ -1,6 +1,6 @@
-import { type Dirent, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { realPath, statOf } from '../host/files.ts';
+import { entriesIn, realPath, statOf } from '../host/files.ts';
 
 /** Files in which package managers keep their credentials, below the folder of an interpreter. */
 const SECRET_NAME = /^(\.netrc|\.pypirc|\.git-credentials|credentials(\.(toml|json|ya?ml|ini))?)$/;
@@ -18,11 +18,12 @@ const MAX_FOLDERS = 5_000;
 /** Finds files and symlinks below a folder of programs that may hold credentials, by their names. */
 export function findCredentialFiles(root: string): string[] {
   const found: string[] = [];
+  if (WITH_PACKAGES.test(basename(root))) return found;
   const queue = [{ folder: root, depth: 0 }];
   for (let looked = 0; looked < MAX_FOLDERS; looked++) {
     const next = queue.shift();
     if (next === undefined) break;
-    for (const entry of entriesOf(next.folder)) {
+    for (const entry of entriesIn(next.folder)) {
       const path = `${next.folder}/${entry.name}`;
       if (entry.isDirectory()) {
         if (next.depth < MAX_DEPTH && !WITH_PACKAGES.test(entry.name))
@@ -38,16 +39,6 @@ export function fileToHide(path: string): string | null {
   const target = statOf(path)?.isSymbolicLink() ? realPath(path) : path;
   if (target === null || !statOf(target)?.isFile()) return null;
   return SETTINGS_NAME.test(basename(path)) && !holdsSecret(path) ? null : target;
-}
-
-function entriesOf(folder: string): Dirent[] {
-  if (WITH_PACKAGES.test(basename(folder))) return [];
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    // A file, or a folder that this process may not list: then a run, which has no more rights, may not either.
-    return [];
-  }
 }
 
 function holdsSecret(path: string): boolean {

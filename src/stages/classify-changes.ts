@@ -1,14 +1,13 @@
-import { opendirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gitFileRule, isGitPath, ObeyedPaths } from '../git/obeyed-paths.ts';
-import { errnoOf } from '../host/errno.ts';
+import { entriesIn } from '../host/files.ts';
 import { MAX_PATH_BYTES } from '../host/parse-path.ts';
 import { type FilePolicy, isWalked } from '../kernel/world/file-policy.ts';
 import { OWN_FILES } from '../kernel/world/sensitive-files.ts';
 import type { ChangeClass, ClassifiedChange, StagedChange, StagedChanges } from '../kernel/world/stage.ts';
 import { createYielder } from '../kernel/yielding.ts';
 import type { GitFacts } from './git-facts.ts';
-import { isHarmlessInRepository, isRepositoryData } from './repository-data.ts';
+import { isHarmlessInRepository } from './repository-data.ts';
 import { StagedView } from './staged-view.ts';
 
 export interface ClassifyOptions {
@@ -58,7 +57,7 @@ function classify(change: StagedChange, judges: Judges): Verdict {
 }
 
 function plainClass({ path, kind }: StagedChange, { git }: Judges): ChangeClass {
-  if (isRepositoryData(path)) return 'repository';
+  if (isGitPath(path)) return 'repository';
   if (PACKAGES.test(path)) return 'packages';
   if (git.isIgnored(path)) return 'ignored';
   return kind === 'created' ? 'new' : 'ordinary';
@@ -101,11 +100,11 @@ function whyProtected(change: StagedChange, judges: Judges): string | undefined 
 function protectedBelow({ workspace, policy }: Judges, top: string): string | undefined {
   const queue = [top];
   for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
-    for (const { name, isFolder } of entriesOf(`${workspace}/${folder}`)) {
-      const { access, rule } = policy.judgeEntry(folder, name);
-      const path = `${folder}/${name}`;
+    for (const entry of entriesIn(`${workspace}/${folder}`)) {
+      const { access, rule } = policy.judgeEntry(folder, entry.name);
+      const path = `${folder}/${entry.name}`;
       if (access === 'read-only') return `it has ${path} in it: ${rule?.reason ?? 'a rule protects it'}`;
-      if (isFolder && isWalked(path)) queue.push(path);
+      if (entry.isDirectory() && isWalked(path)) queue.push(path);
     }
   }
   return undefined;
@@ -114,19 +113,6 @@ function protectedBelow({ workspace, policy }: Judges, top: string): string | un
 /** As `git init` writes it. */
 function isOnlyComments(text: string | null): boolean {
   return text?.split('\n').every((line) => line === '' || line.startsWith('#')) ?? false;
-}
-
-function entriesOf(folder: string): { name: string; isFolder: boolean }[] {
-  try {
-    using opened = opendirSync(folder);
-    const entries: { name: string; isFolder: boolean }[] = [];
-    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync())
-      entries.push({ name: entry.name, isFolder: entry.isDirectory() });
-    return entries;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return [];
-  }
 }
 
 /** Whether nothing else has what goes: the objects of a repository, or text in no commit that the session did not write. */

@@ -1,12 +1,6 @@
 import { addsNoRisk, isHarmlessGitConfig } from '../git/harmless-config.ts';
-import { isGitPath } from '../git/obeyed-paths.ts';
 import type { StagedChange } from '../kernel/world/stage.ts';
 import type { StagedView } from './staged-view.ts';
-
-/** Whether a path belongs to git's own data, by its name. Files that git obeys are judged before. */
-export function isRepositoryData(path: string): boolean {
-  return isGitPath(path);
-}
 
 const CONFIG = /(?:^|\/)\.git\/(?:modules\/.+\/)?config$/;
 const HOOKS_FOLDER = /(?:^|\/)\.git\/(?:modules\/.+\/)?hooks$/;

@@ -1,60 +1,37 @@
 import { catchErrno } from '../host/errno.ts';
-import { versionOf } from '../host/file-version.ts';
 import type { RunExclusive } from '../host/mutex.ts';
 import { parsePath, shortPath } from '../host/parse-path.ts';
 import { typeOf } from '../host/visit-tree.ts';
-import { missingPathOf, type ResolvedPath } from '../host/walk-path.ts';
+import { missingPathOf } from '../host/walk-path.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import type { AppliedChange, ApplyOptions, Caller, Change, Files, Inspection } from '../kernel/world/workspace.ts';
 import { applyChanges, rehearseChanges } from './change/apply-changes.ts';
+import { pathsOf } from './change/planned-place.ts';
 import type { Writer } from './change/prepared-change.ts';
-import { digestAt } from './journal/current-state.ts';
-import { ContentCache } from './read/file-content.ts';
 import { listFolder } from './read/list.ts';
 import { readBytes, readText, readWindow } from './read/read.ts';
 import { suggestPaths } from './read/suggest.ts';
 
 /** A workspace's files as one call sees them: bound to its session, and to what it was admitted to change. */
-export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneByOne: RunExclusive): Files {
-  const { root, secrets, seen, session } = shared;
-  const contents = new ContentCache();
-  const writer: Writer = { ...shared, contents };
+export function filesFor(caller: Caller, writer: Writer, oneByOne: RunExclusive): Files {
+  const { root, secrets, seen, session } = writer;
   const reader = {
     root,
     secrets,
-    contents,
     get signal() {
       return caller.signal;
     },
   };
 
-  // Where each path led when the call was last judged.
-  const judged = new Map<string, JudgedPath>();
-
-  function inspect(path: string): Result<Inspection> {
-    const found = look(path);
-    if (!found.ok) protectionItself(path);
-    return found;
-  }
-
-  function look(path: string): Result<Inspection> {
-    const located = root.locate(path, { last: 'follow' });
+  function inspect(path: string, last: 'follow' | 'keep' = 'follow'): Result<Inspection> {
+    const located = root.locate(path, { last });
     if (!located.ok) return missing(path, located);
     const spot = located.value;
     return catchErrno(path, () => {
       try {
-        return ok({
-          path: spot.path === '' ? '.' : spot.path,
-          type: spot.stat === null ? null : typeOf(spot.stat),
-          size: spot.stat?.size ?? 0,
-          // Rarely asked for.
-          get modified() {
-            return spot.stat?.mtime.toISOString() ?? null;
-          },
-          protectedBecause: protection(path, spot),
-          stale: isStale(spot),
-        });
+        const type = spot.stat === null ? null : typeOf(spot.stat);
+        return ok({ path: spot.path === '' ? '.' : spot.path, type, protectedBecause: root.protection(spot) });
       } finally {
         spot.folder.close();
       }
@@ -66,38 +43,12 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     if (failure.ok || failure.error.code !== 'FILE_NOT_FOUND') return failure;
     const names = parsePath(path, root.names);
     if (!names.ok) return names;
-    const { path: real, via } = missingPathOf(failure) ?? { path: names.value.join('/'), via: [] };
-    for (const each of [real, ...via]) {
+    const place = missingPathOf(failure) ?? { path: names.value.join('/'), via: [] };
+    for (const each of [place.path, ...place.via]) {
       const refused = root.refuses(each);
       if (!refused.ok) return refused;
     }
-    const protectedBecause = protection(path, { path: real, via });
-    return ok({ path: real, type: null, size: 0, modified: null, protectedBecause, stale: false });
-  }
-
-  /** A symlink to a refused place can still be deleted and moved: then its own path is judged. */
-  function protectionItself(path: string): void {
-    const located = root.locate(path, { last: 'keep' });
-    if (located.ok) located.value.folder.close();
-    if (located.ok) protection(path, located.value);
-    else remember(path, { places: [], isProtected: false });
-  }
-
-  function protection(given: string, spot: Pick<ResolvedPath, 'path' | 'via'>): string | null {
-    const why = root.protection(spot);
-    remember(given, { places: [spot.path, ...spot.via], isProtected: why !== null });
-    return why;
-  }
-
-  /** Paths that a tool looks at while it runs are not judged any more. */
-  function remember(given: string, judgement: JudgedPath): void {
-    if (caller.admitted === null) judged.set(given, judgement);
-  }
-
-  function isStale(spot: ResolvedPath): boolean {
-    const known = seen.version(session, spot.path);
-    const digest = known === undefined ? null : digestAt(spot, (bytes) => contents.of(bytes).digest);
-    return digest !== null && versionOf(digest) !== known;
+    return ok({ path: place.path, type: null, protectedBecause: root.protection(place) });
   }
 
   function admitted(changes: readonly Change[]): Result<readonly Change[]> {
@@ -105,7 +56,7 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     if (access === null) return fail('INTERNAL', 'Files can be changed only by a call that was admitted.');
     const bound: Change[] = [];
     for (const change of changes) {
-      const outside = touched(change).find((path) => !access.some((each) => covers(each, plain(path), plain)));
+      const outside = pathsOf(change).find((path) => !access.some((each) => covers(each, plain(path), plain)));
       if (outside !== undefined) {
         return fail('INTERNAL', `The tool changes ${shortPath(outside)}, which it did not declare in access.`);
       }
@@ -131,29 +82,18 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
     const bound = admitted(changes);
     if (!bound.ok) return bound;
     if (options?.onto != null) return standsOnNothing(options.onto);
+    const planned = new Map(caller.places?.map((place) => [place.given, place]));
     const done = await oneByOne(() =>
-      applyChanges({ ...writer, stillOpen }, { callId: caller.callId, ...options, changes: bound.value }),
+      applyChanges({ ...writer, planned }, { callId: caller.callId, ...options, changes: bound.value }),
     );
     if (!done.ok) return done;
     writer.authors.note(options?.callId ?? caller.callId, done.value, modifiedAt);
-    noteWritten(shared, bound.value, done.value);
+    noteWritten(writer, bound.value, done.value);
     return done;
   }
 
   function modifiedAt(path: string): number | null {
     return root.statUnjudged(path)?.mtimeMs ?? null;
-  }
-
-  /**
-   * Checks that no symlink leads elsewhere since the call was judged: to a place that needs approval, or to another one
-   * than was approved.
-   */
-  function stillOpen(given: string, spot: Pick<ResolvedPath, 'path' | 'via'>): Result<void> {
-    const before = judged.get(given);
-    const isThere = before?.isProtected === true && before.places.includes(spot.path);
-    const why = before === undefined || isThere ? null : root.protection(spot);
-    if (why === null) return ok(undefined);
-    return fail('CONFLICT', `${shortPath(given)} leads elsewhere by now; nothing was changed. ${why} Try again.`);
   }
 
   return {
@@ -179,20 +119,10 @@ export function filesFor(caller: Caller, shared: Omit<Writer, 'contents'>, oneBy
   };
 }
 
-interface JudgedPath {
-  /** The real place and what led there. A link that is deleted itself is among the latter. */
-  readonly places: readonly string[];
-  readonly isProtected: boolean;
-}
-
 /** Whether an access allows a change of a path, which is plain already. */
 function covers(access: Access, path: string, plain: (path: string) => string): boolean {
   if (access.kind === 'unknown' || access.kind === 'fs.apply') return true;
   return (access.kind === 'fs.write' || access.kind === 'fs.delete') && isBelow(plain(access.path), path);
-}
-
-function touched(change: Change): string[] {
-  return change.kind === 'move' ? [change.from, change.to] : [change.path];
 }
 
 function isBelow(folder: string, path: string): boolean {

@@ -1,3 +1,4 @@
+import { foldersAbove } from '../../src/kernel/text/folders-above.ts';
 import { api } from '../api/api.ts';
 import type { ApiAnswer } from '../api/operations.ts';
 import { fileChanges } from '../state/server-state.ts';
@@ -41,16 +42,11 @@ fileChanges.subscribe(() => {
   if (changes === null) return;
   const byTools = [...changes.authors].filter(([, by]) => by !== null && by !== 'person').map(([path]) => path);
   changedByTools.set((now) => new Set([...now, ...byTools]));
-  const above = new Set([...changes.authors.keys()].flatMap(foldersAbove));
+  const above = new Set([...changes.authors.keys()].flatMap((path) => ['.', ...foldersAbove(path)]));
   for (const path of folders.get().keys()) {
     if (!changes.complete || above.has(path)) void loadFolder(path);
   }
 });
-
-function foldersAbove(path: string): string[] {
-  const parts = path.split('/');
-  return ['.', ...parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'))];
-}
 
 export function join(folder: string, name: string): string {
   return folder === '.' ? name : `${folder}/${name}`;

@@ -1,4 +1,4 @@
-import { visible } from '../text/visible.ts';
+import { oneLine } from '../text/visible.ts';
 import type { ClassifiedChange } from '../world/stage.ts';
 import type { ChangeItem } from './approval.ts';
 
@@ -33,9 +33,4 @@ export function changeFacts(item: ChangeItem): string {
     overtaken ? 'changed in the workspace meanwhile' : '',
   ].filter((fact) => fact !== '');
   return facts.length === 0 ? '' : ` (${facts.join('; ')})`;
-}
-
-/** Text of others in one line of ours. */
-export function oneLine(text: string): string {
-  return visible(text).replace(/\s+/g, ' ');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visible, visibleCommand, visibleText } from './visible.ts';
+import { oneLine, visible, visibleCommand, visibleText } from './visible.ts';
 
 test('what can be seen stays as it is, and one unseen character among it is written out', () => {
   const plain = 'all of it ~ can be seen\n\tas it stands';
@@ -15,6 +15,10 @@ test('what can be seen stays as it is, and one unseen character among it is writ
   ]) {
     expect(visible(`${plain}${unseen}${plain}`)).toBe(`${plain}${written}${plain}`);
   }
+});
+
+test('in one line, line ends and tabs are written out, and blanks stay as they are', () => {
+  expect(oneLine('a  b\n\tc\r\u202e')).toBe('a  b\\n\\tc\\u000d\\u202e');
 });
 
 test('what gives a sign its colours is written out but in the text of a file, where it colours something', () => {

@@ -17,6 +17,11 @@ export function visible(text: string): string {
   return PLAIN.test(text) ? text : escapeInvisible(text, UNSEEN);
 }
 
+/** The same in one line: line ends and tabs are written out as well. */
+export function oneLine(text: string): string {
+  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
 /** The same for the text of a file, in which coloured emoji stay as they are. */
 export function visibleText(text: string): string {
   return text.includes('\ufe0f') ? text.split(COLOURED).map(visible).join('\ufe0f') : visible(text);

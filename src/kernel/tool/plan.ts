@@ -4,7 +4,6 @@ import type { MaybePromise, Metadata } from '../result.ts';
 import type { Stage } from '../world/stage.ts';
 import type { Change } from '../world/workspace.ts';
 import type { Access } from './access.ts';
-import type { Draft } from './view.ts';
 
 /** Why a person must be asked. A rule of a user may lift it, unless it is `always`. */
 export type OwnReason = string | { readonly reason: string; readonly always: true };
@@ -19,7 +18,10 @@ export interface Plan {
    * access, reasons to ask, preview and draft. `run` applies them.
    */
   readonly changes?: readonly Change[];
-  /** Its access beside that of the changes. With neither: unknown. */
+  /**
+   * Its access beside that of the changes. With neither: unknown. The runtime adds to a command line the sensitive file that it may
+   * print from a repository.
+   */
   readonly access?: readonly Access[];
   /** A reason to ask a person beside those that follow from the changes. */
   readonly approval?: OwnReason;
@@ -27,9 +29,10 @@ export interface Plan {
   readonly asksAlways?: true;
   /** Left out: the diff of the changes. */
   readonly preview?: string | readonly PreviewBlock[] | (() => MaybePromise<readonly PreviewBlock[]>);
-  /** Left out: with `withText`, the one text file that the changes write. */
-  readonly draft?: Draft;
-  /** The arguments with which the call would write this text instead. `before` is the present text, empty for a new file. */
+  /**
+   * With it a person may edit the one text file that the changes write. Returns the arguments with which the call would write
+   * this text instead. `before` is the present text, empty for a new file.
+   */
   withText?(text: string, before: string): Record<string, unknown>;
   /** Changes of a command that are to be kept, for policy to judge one by one. */
   readonly staged?: Pick<Stage, 'changes' | 'isPartial' | 'allowedBy'> & { readonly isCollected: boolean };

@@ -75,9 +75,4 @@ export interface Commands {
   input(id: string, text: string, end: boolean): Result<BackgroundProcess>;
   /** Sends TERM, then KILL; answers when none of its processes is left. */
   stop(id: string): Promise<Result<BackgroundProcess>>;
-  /**
-   * A sensitive file whose content the command may print from a repository, where it is not masked; also a file that no
-   * longer exists.
-   */
-  exposedSecret(command: string, cwd?: string): Promise<string | undefined> | undefined;
 }

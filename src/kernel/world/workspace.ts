@@ -1,4 +1,4 @@
-import type { Result } from '../result.ts';
+import type { MaybePromise, Result } from '../result.ts';
 import type { Access } from '../tool/access.ts';
 import type { Commands } from './commands.ts';
 import type { StageFolder, Stages } from './stage.ts';
@@ -18,13 +18,8 @@ export interface Inspection {
   readonly path: string;
   /** Null when nothing is there. */
   readonly type: FileInfo['type'] | 'symlink' | 'other' | null;
-  readonly size: number;
-  /** ISO 8601; null when nothing is there. */
-  readonly modified: string | null;
   /** Why a change here needs approval, such as that git would run the file. */
   readonly protectedBecause: string | null;
-  /** The session has read this file, and it was changed since from outside the session. */
-  readonly stale: boolean;
 }
 
 export interface ListedEntry {
@@ -151,13 +146,7 @@ export type Change =
       readonly expect: { readonly version: string | null; readonly mode?: number };
     };
 
-/**
- * The paths that a rehearsed change touches, by their real path: the version of the file, the digest of the tree or the
- * target of the symlink that is there now, or `absent`.
- */
-export type RehearsedVersions = Readonly<Record<string, string>>;
-
-/** One change after it was applied; in the order of the changes. `versions` is there only after a rehearsal. */
+/** One change after it was applied; in the order of the changes. */
 export type AppliedChange =
   | {
       readonly kind: 'write';
@@ -170,7 +159,6 @@ export type AppliedChange =
       /** The text as written, after the file's own line endings were kept; null for bytes. */
       readonly after: string | null;
       readonly note: string | null;
-      readonly versions?: RehearsedVersions;
     }
   | {
       readonly kind: 'delete';
@@ -178,14 +166,12 @@ export type AppliedChange =
       readonly deleted: readonly string[];
       /** False when no journal is configured, or the deleted files could not be kept. */
       readonly undoable: boolean;
-      readonly versions?: RehearsedVersions;
     }
   | {
       readonly kind: 'move';
       readonly from: string;
       readonly to: string;
       readonly replaced: boolean;
-      readonly versions?: RehearsedVersions;
     }
   | {
       readonly kind: 'take';
@@ -195,15 +181,36 @@ export type AppliedChange =
       readonly created: boolean;
       /** False when no journal is configured, or the replaced file could not be kept. */
       readonly undoable: boolean;
-      readonly versions?: RehearsedVersions;
     }
   | {
       readonly kind: 'mode';
       readonly path: string;
       readonly mode: number;
       readonly undoable: boolean;
-      readonly versions?: RehearsedVersions;
     };
+
+/**
+ * The paths that a rehearsed change touches, by their real path: the version of the file, the digest of the tree or the
+ * target of the symlink that is there now, or `absent`.
+ */
+export type RehearsedVersions = Readonly<Record<string, string>>;
+
+/** Where a path of a change led when its call was planned. `apply` answers CONFLICT when it leads elsewhere by then. */
+export interface PlannedPlace {
+  /** The path as the change names it. */
+  readonly given: string;
+  /** The real path. Of a path that may be written or deleted: that of its file, then its own where it is a symlink. */
+  readonly paths: readonly string[];
+  /** Why a change there needs approval. */
+  readonly protectedBecause: string | null;
+}
+
+/** What one change would do. */
+export interface RehearsedChange {
+  readonly applied: AppliedChange;
+  readonly versions: RehearsedVersions;
+  readonly places: readonly PlannedPlace[];
+}
 
 /** How a set of changes is applied. */
 export interface ApplyOptions {
@@ -225,7 +232,8 @@ export interface ApplyOptions {
  *   NOT_CONFIGURED     there is no workspace
  */
 export interface Files {
-  inspect(path: string): Result<Inspection>;
+  /** `keep` inspects a symlink itself. Left out: it is followed. */
+  inspect(path: string, last?: 'follow' | 'keep'): Result<Inspection>;
   list(path: string, query: ListQuery): Promise<Result<Listing>>;
   readWindow(path: string, query: WindowQuery): Promise<Result<LineWindow | BinaryFile>>;
   readText(path: string): Promise<Result<TextFile>>;
@@ -236,8 +244,8 @@ export interface Files {
    * (`details.paths`).
    */
   apply(changes: readonly Change[], options?: ApplyOptions): Promise<Result<readonly AppliedChange[]>>;
-  /** Checks and answers like `apply`, without changing anything. */
-  rehearse(changes: readonly Change[]): Promise<Result<readonly AppliedChange[]>>;
+  /** Checks like `apply` and answers what it would do, without changing anything. */
+  rehearse(changes: readonly Change[]): Promise<Result<readonly RehearsedChange[]>>;
   /** Up to five paths of the workspace that a misspelt one may have meant: same name first. */
   suggest(path: string): Promise<readonly string[]>;
   /** A sensitive file of which a value appears in a text that is about to leave the machine; null when there is none. */
@@ -318,6 +326,8 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** The admitted access. Null until admission: nothing may be changed yet. */
   readonly admitted: readonly Access[] | null;
+  /** Where the paths of its changes led when it was judged. A path that is not among them is not compared. */
+  readonly places?: readonly PlannedPlace[] | undefined;
 }
 
 /** The world that tools may reach. Each part is opened at most once a call, when its tool first uses it. */
@@ -328,6 +338,11 @@ export interface World {
   search(caller: Caller): Search;
   /** Left out: commands answer NOT_CONFIGURED. */
   commands?(caller: Caller): Commands;
+  /**
+   * A sensitive file whose content a command may print from a repository, where it is not masked; also a file that no longer
+   * exists. Left out: not known.
+   */
+  exposedSecret?(command: string, cwd?: string): MaybePromise<string | undefined>;
   /** Whether a session wrote this version of a file through file tools or kept changes. Left out: not known. */
   wrote?(session: string, path: string, version: string): boolean;
   /** Pending changes of commands. Left out: there are none. */

@@ -1,9 +1,9 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { ChangeItem } from '../../kernel/call/approval.ts';
-import { changeFacts, oneLine } from '../../kernel/call/change-item.ts';
+import { changeFacts } from '../../kernel/call/change-item.ts';
 import { type ChangesBlock, readSelection } from '../../kernel/call/read-selection.ts';
 import type { ApprovalRequest, ApprovalResponse } from '../../kernel/ports.ts';
-import { visible } from '../../kernel/text/visible.ts';
+import { oneLine, visible } from '../../kernel/text/visible.ts';
 
 const MAX_MESSAGE_CHARS = 8000;
 const DECISION = 'decision';

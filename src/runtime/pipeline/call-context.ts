@@ -7,7 +7,7 @@ import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { Commands } from '../../kernel/world/commands.ts';
 import type { Stages } from '../../kernel/world/stage.ts';
 import type { Web } from '../../kernel/world/web.ts';
-import type { Caller, Files, Search, World } from '../../kernel/world/workspace.ts';
+import type { Caller, Files, PlannedPlace, Search, World } from '../../kernel/world/workspace.ts';
 import { StreamHider } from '../../secrets/hide-in-stream.ts';
 import type { SecretHider } from '../../secrets/hide-secrets.ts';
 import type { EventBus } from '../event-bus.ts';
@@ -34,6 +34,8 @@ export interface ContextOwner {
   readonly context: ExecutionContext;
   /** The access that was granted; null before the decision. */
   readonly admitted: readonly Access[] | null;
+  /** Where the paths lead that it may change. */
+  readonly places: readonly PlannedPlace[] | undefined;
 }
 
 /** The context that a tool gets: its settings, files, commands and web, and no access to its own record. */
@@ -209,5 +211,8 @@ class WorldCaller implements Caller {
   }
   get admitted(): readonly Access[] | null {
     return this.#call.admitted;
+  }
+  get places(): readonly PlannedPlace[] | undefined {
+    return this.#call.places;
   }
 }

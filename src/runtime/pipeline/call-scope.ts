@@ -6,6 +6,7 @@ import { isPromise, type MaybePromise, type Metadata, type Result } from '../../
 import type { Access } from '../../kernel/tool/access.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
+import type { PlannedPlace } from '../../kernel/world/workspace.ts';
 import type { Ticket } from '../order/access-locks.ts';
 import type { StopSwitch } from '../order/live-calls.ts';
 import { CallContext, type ContextParts } from './call-context.ts';
@@ -94,6 +95,8 @@ export class CallScope {
   /** The count of changes by other calls when this call was last judged. */
   judgedAfter = 0;
   admitted: readonly Access[] | null = null;
+  /** Where the paths lead that it may change. */
+  places: readonly PlannedPlace[] | undefined;
   #cancel: AbortSignal | undefined;
   /** The wait for the code of others that is under way; that for the tool's `run`, once it has started. */
   #wait: BoundedWait | undefined;

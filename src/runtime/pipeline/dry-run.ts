@@ -1,6 +1,7 @@
 import type { ChangeItem, PreviewBlock } from '../../kernel/call/approval.ts';
-import { changeFacts, oneLine, toChangeItem } from '../../kernel/call/change-item.ts';
+import { changeFacts, toChangeItem } from '../../kernel/call/change-item.ts';
 import { ok } from '../../kernel/result.ts';
+import { oneLine } from '../../kernel/text/visible.ts';
 import type { ClassifiedChange, Stage } from '../../kernel/world/stage.ts';
 import type { Runtime } from '../runtime.ts';
 import { type CallScope, type Ending, ending, failedByItself } from './call-scope.ts';

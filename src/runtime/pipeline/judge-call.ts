@@ -3,11 +3,12 @@ import { fail, isPromise, type MaybePromise, type Result } from '../../kernel/re
 import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
 import type { OwnReason, PlanFailure } from '../../kernel/tool/plan.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
+import type { PlannedPlace, World } from '../../kernel/world/workspace.ts';
 import { takeTurn } from '../order/take-turn.ts';
 import type { Runtime } from '../runtime.ts';
 import { type CallScope, type Ending, ending, failedByItself } from './call-scope.ts';
 import { type DerivedPlan, derivePlan } from './plan-call.ts';
-import { resolveSymlinks } from './resolve-symlinks.ts';
+import { placesOf, resolveSymlinks } from './resolve-symlinks.ts';
 
 /** Valid arguments for a tool, after the hooks. */
 export interface ProposedCall {
@@ -28,6 +29,8 @@ export interface PlannedCall extends ProposedCall {
   readonly verdict: Verdict;
   /** The access that policy grants. */
   readonly access: readonly Access[];
+  /** Where the paths lead that it may change. */
+  readonly places: readonly PlannedPlace[] | undefined;
   /** Why the call would need approval. Set only for a dry run, which is admitted without one. */
   readonly wouldAsk: string | undefined;
   /**
@@ -36,7 +39,7 @@ export interface PlannedCall extends ProposedCall {
   readonly approvedDigest: string | undefined;
 }
 
-/** plan → policy. A call that cannot work ends here, whatever the mode, unless policy denies it. */
+/** plan → policy. A call that cannot work ends here, whatever the mode, unless a rule or the file policy denies it. */
 export function judgeCall(rt: Runtime, call: CallScope, proposed: ProposedCall): MaybePromise<PlannedCall | Ending> {
   const preparing = rt.world.prepare?.(call.session);
   return preparing === undefined
@@ -66,7 +69,7 @@ function judgePrepared(rt: Runtime, call: CallScope, proposed: ProposedCall): Ma
   const access = tool.access?.(input, call.ctx) ?? UNKNOWN_ACCESS;
   const own = tool.approval?.(input, call.ctx);
   if (isPromise(access) || isPromise(own)) return judgeLater(rt, call, { tool, input, access, own });
-  return askPolicy(rt, call, { tool, input, access, own, derived: undefined });
+  return askPolicy(rt, call, { tool, input, access, own, derived: undefined, places: placesOf(access, call.ctx) });
 }
 
 interface AwaitedAccess extends ProposedCall {
@@ -76,8 +79,9 @@ interface AwaitedAccess extends ProposedCall {
 
 async function judgeLater(rt: Runtime, call: CallScope, awaited: AwaitedAccess): Promise<PlannedCall> {
   const { tool, input } = awaited;
-  const [access, own] = await Promise.all([call.bounded(awaited.access), call.bounded(awaited.own)]);
-  return askPolicy(rt, call, { tool, input, access: access ?? UNKNOWN_ACCESS, own, derived: undefined });
+  const [declared, own] = await Promise.all([call.bounded(awaited.access), call.bounded(awaited.own)]);
+  const access = declared ?? UNKNOWN_ACCESS;
+  return askPolicy(rt, call, { tool, input, access, own, derived: undefined, places: placesOf(access, call.ctx) });
 }
 
 async function judgePlanned(rt: Runtime, call: CallScope, proposed: ProposedCall): Promise<PlannedCall | Ending> {
@@ -85,8 +89,24 @@ async function judgePlanned(rt: Runtime, call: CallScope, proposed: ProposedCall
   const plan = tool.plan?.(input, call.ctx);
   const derived = plan && (await call.bounded(derivePlan(plan, call.ctx)));
   if (derived?.ok !== true) return refuseFailing(rt, call, { proposed, failure: derived ?? NO_PLAN });
-  const { access, own } = derived;
-  return askPolicy(rt, call, { tool, input, access, own, derived });
+  const { own, places } = derived;
+  const access = await call.bounded(withExposedSecrets(derived.access, rt.world));
+  return askPolicy(rt, call, { tool, input, access, own, derived, places });
+}
+
+/** Names for each command line of an access the sensitive file that it may print from a repository. */
+function withExposedSecrets(access: readonly Access[], world: World): MaybePromise<readonly Access[]> {
+  if (!access.some(isCommandLine)) return access;
+  return Promise.all(
+    access.map(async (each) => {
+      const exposes = isCommandLine(each) ? await world.exposedSecret?.(each.command, each.cwd) : undefined;
+      return exposes === undefined ? each : { ...each, exposes };
+    }),
+  );
+}
+
+function isCommandLine(access: Access): access is Extract<Access, { kind: 'process.run' }> {
+  return access.kind === 'process.run' && access.code === undefined;
 }
 
 const NO_PLAN: PlanFailure = fail('INTERNAL', 'The tool made no plan.') as PlanFailure;
@@ -97,8 +117,8 @@ interface FailingCall {
 }
 
 /**
- * Ends a call whose plan cannot work, without a question. A denial of policy comes first, so that nobody learns by the
- * failure what is at a denied path. If an earlier call is still about to change that path, the call is planned again after
+ * Ends a call whose plan cannot work, without a question. A denial by a rule or the file policy comes first, so that nobody
+ * learns by the failure what is at a denied path; that of a mode does not, since it says nothing about the path. If an earlier call is still about to change that path, the call is planned again after
  * it.
  */
 async function refuseFailing(
@@ -107,8 +127,14 @@ async function refuseFailing(
   { proposed, failure }: FailingCall,
 ): Promise<PlannedCall | Ending> {
   const access = failure.access ?? [];
-  const { verdict } = await askPolicy(rt, call, { ...proposed, access, own: undefined, derived: undefined });
-  if (verdict.verdict === 'deny') return refused(verdict);
+  const { verdict } = await askPolicy(rt, call, {
+    ...proposed,
+    access,
+    own: undefined,
+    derived: undefined,
+    places: undefined,
+  });
+  if (verdict.verdict === 'deny' && verdict.byMode !== true) return refused(verdict);
   if (await isOvertaken(rt, call, access)) return judgeCall(rt, call, proposed);
   return failedByItself(failure);
 }
@@ -128,6 +154,7 @@ interface JudgedAccess extends ProposedCall {
   readonly access: readonly Access[];
   readonly own: OwnReason | undefined;
   readonly derived: DerivedPlan | undefined;
+  readonly places: readonly PlannedPlace[] | undefined;
 }
 
 function askPolicy(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePromise<PlannedCall> {
@@ -162,7 +189,7 @@ function liveAccess(access: readonly Access[]): readonly Access[] {
   );
 }
 
-function planned({ tool, input, derived }: JudgedAccess, subject: Subject, given: Verdict): PlannedCall {
+function planned({ tool, input, derived, places }: JudgedAccess, subject: Subject, given: Verdict): PlannedCall {
   const isKnown = given.verdict === 'allow' || given.verdict === 'ask';
   const verdict: Verdict = isKnown ? given : { ...given, verdict: 'deny' };
   const access = verdict.access ?? subject.access;
@@ -174,6 +201,7 @@ function planned({ tool, input, derived }: JudgedAccess, subject: Subject, given
     subject,
     verdict,
     access,
+    places,
     wouldAsk: undefined,
     approvedDigest: undefined,
   };

@@ -5,8 +5,9 @@ import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
 import { type OwnReason, type Plan, type PlanFailure, type PlanResult, planFailure } from '../../kernel/tool/plan.ts';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
 import type { Draft } from '../../kernel/tool/view.ts';
-import type { AppliedChange, Change, Files } from '../../kernel/world/workspace.ts';
+import type { AppliedChange, Change, Files, PlannedPlace, RehearsedChange } from '../../kernel/world/workspace.ts';
 import { previewOfChanges } from './preview-changes.ts';
+import { placesOf } from './resolve-symlinks.ts';
 
 /** A plan with everything that follows from it. */
 export interface DerivedPlan {
@@ -17,6 +18,8 @@ export interface DerivedPlan {
   readonly own: OwnReason | undefined;
   /** The expected versions by real path. */
   readonly seen: PresentedCall['seen'];
+  /** Where the paths lead that it changes, to be compared when it does. Undefined when it changes none. */
+  readonly places: readonly PlannedPlace[] | undefined;
   /** The blocks are made when somebody looks at them. */
   preview(): MaybePromise<readonly PreviewBlock[]>;
   draft(): Draft | undefined;
@@ -31,36 +34,40 @@ export function derivePlan(
     if (!isResult(result)) throw new TypeError('its plan must return ok(plan) or fail(code, message)');
     if (!result.ok) return result;
     const plan = result.value as Plan;
-    return plan.changes === undefined ? withoutChanges(plan) : withChanges(plan, plan.changes, ctx.files);
+    return plan.changes === undefined ? withoutChanges(plan, ctx) : withChanges(plan, plan.changes, ctx.files);
   });
 }
 
-function withoutChanges(plan: Plan): DerivedPlan {
-  const { access = UNKNOWN_ACCESS, approval: own, preview = [], draft } = plan;
-  return { ok: true, plan, access, own, seen: {}, preview: () => toBlocks(preview), draft: () => draft };
+function withoutChanges(plan: Plan, ctx: ToolContext): DerivedPlan {
+  const { access = UNKNOWN_ACCESS, approval: own, preview = [] } = plan;
+  const [seen, places] = [{}, placesOf(access, ctx)];
+  return { ok: true, plan, access, own, seen, places, preview: () => toBlocks(preview), draft: () => undefined };
 }
 
 async function withChanges(plan: Plan, changes: readonly Change[], files: Files): Promise<DerivedPlan | PlanFailure> {
   const would = await files.rehearse(changes);
   if (!would.ok) return planFailure(would, accessOf(changes, plan));
-  const applied = would.value;
-  const bound = changes.map((change, index) => withExpectedVersion(change, applied[index]));
+  const rehearsed = would.value;
+  const applied = rehearsed.map((each) => each.applied);
+  const bound = changes.map((change, index) => withExpectedVersion(change, rehearsed[index]));
   const { preview } = plan;
   return {
     ok: true,
     plan: { ...plan, changes: bound },
     access: accessOf(bound, plan),
-    own: reasonToAsk(plan, applied, files),
-    seen: expectedVersions(applied),
+    own: reasonToAsk(plan, rehearsed),
+    seen: expectedVersions(rehearsed),
+    places: rehearsed.flatMap(({ places }) => places),
     preview: () => (preview === undefined ? previewOfChanges(applied) : toBlocks(preview)),
-    draft: () => plan.draft ?? draftOf(plan, applied),
+    draft: () => draftOf(plan, applied),
   };
 }
 
 /** A write that names no version of its own expects the file as it was rehearsed. */
-function withExpectedVersion(change: Change, applied: AppliedChange | undefined): Change {
+function withExpectedVersion(change: Change, rehearsed: RehearsedChange | undefined): Change {
+  const applied = rehearsed?.applied;
   if (change.kind !== 'write' || change.expect !== undefined || applied?.kind !== 'write') return change;
-  const version = applied.versions?.[applied.path];
+  const version = rehearsed?.versions[applied.path];
   if (version === undefined) return change;
   return { ...change, expect: applied.created ? 'absent' : { version } };
 }
@@ -85,18 +92,14 @@ function accessOfChange(change: Change): Access[] {
  * Policy sees names, and a symlink with a harmless name may lead to a protected file, so no rule about names lifts that
  * reason.
  */
-function reasonToAsk(plan: Plan, applied: readonly AppliedChange[], files: Files): OwnReason | undefined {
-  // Every path is inspected: applying compares where it leads then with where it leads now.
-  const inspected = (plan.changes ?? []).flatMap(pathsOf).map((path) => files.inspect(path));
-  const guarded = inspected.find((found) => found.ok && found.value.protectedBecause !== null);
-  if (guarded?.ok) return { reason: guarded.value.protectedBecause ?? '', always: true };
+function reasonToAsk(plan: Plan, rehearsed: readonly RehearsedChange[]): OwnReason | undefined {
+  for (const { places } of rehearsed) {
+    const guarded = places.find(({ protectedBecause }) => protectedBecause !== null);
+    if (guarded !== undefined) return { reason: guarded.protectedBecause ?? '', always: true };
+  }
   if (plan.approval !== undefined) return plan.approval;
-  const reason = applied.map(lossIn).find((each) => each !== undefined);
+  const reason = rehearsed.map(({ applied }) => lossIn(applied)).find((each) => each !== undefined);
   return reason !== undefined && plan.asksAlways ? { reason, always: true } : reason;
-}
-
-function pathsOf(change: Change): string[] {
-  return change.kind === 'move' ? [change.to, change.from] : [change.path];
 }
 
 function lossIn(applied: AppliedChange): string | undefined {
@@ -111,8 +114,8 @@ function lossIn(applied: AppliedChange): string | undefined {
 const MAX_VERSIONS = 50;
 
 /** Of a large plan the first versions are named, and the others are bound by one hash. */
-function expectedVersions(applied: readonly AppliedChange[]): PresentedCall['seen'] {
-  const all = applied.flatMap(({ versions = {} }) => Object.entries(versions));
+function expectedVersions(rehearsed: readonly RehearsedChange[]): PresentedCall['seen'] {
+  const all = rehearsed.flatMap(({ versions }) => Object.entries(versions));
   const rest = all.slice(MAX_VERSIONS);
   if (rest.length === 0) return Object.fromEntries(all);
   const hash = createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 32);

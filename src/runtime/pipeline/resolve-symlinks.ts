@@ -1,7 +1,7 @@
-import { posix } from 'node:path';
 import type { RealPath } from '../../kernel/ports.ts';
 import type { Access } from '../../kernel/tool/access.ts';
-import type { Files } from '../../kernel/world/workspace.ts';
+import type { ToolContext } from '../../kernel/tool/tool.ts';
+import type { Files, PlannedPlace } from '../../kernel/world/workspace.ts';
 
 /**
  * Resolves the paths of an access. Symlinks are followed, except in a delete or move, which acts on the link itself.
@@ -10,8 +10,10 @@ export function resolveSymlinks(access: readonly Access[], files: Files): Readon
   const places = new Map<Access, RealPath>();
   for (const each of access) {
     if (!('path' in each)) continue;
-    const place = each.kind === 'fs.delete' ? itself(each.path, files) : followed(each.path, files);
-    if (place !== undefined) places.set(each, place);
+    const found = files.inspect(each.path, each.kind === 'fs.delete' ? 'keep' : 'follow');
+    if (!found.ok) continue;
+    const { path, type } = found.value;
+    places.set(each, { path: path === '.' ? '' : path, folder: type === 'directory' });
   }
   // A call that moves a folder puts it where it writes.
   const takesFolder = access.some((each) => each.kind === 'fs.delete' && places.get(each)?.folder);
@@ -21,19 +23,20 @@ export function resolveSymlinks(access: readonly Access[], files: Files): Readon
   return places;
 }
 
-function followed(path: string, files: Files): RealPath | undefined {
-  const found = files.inspect(path);
-  if (!found.ok) return undefined;
-  return { path: found.value.path === '.' ? '' : found.value.path, folder: found.value.type === 'directory' };
-}
-
-function itself(path: string, files: Files): RealPath | undefined {
-  const plain = posix.normalize(path).replace(/\/+$/, '');
-  const [above, name] = [posix.dirname(plain), posix.basename(plain)];
-  const target = followed(path, files);
-  if (name === '' || name === '.' || name === '..') return target;
-  const folder = followed(above, files);
-  if (folder === undefined) return undefined;
-  const real = posix.join(folder.path, name);
-  return { path: real, folder: target?.path === real && target.folder };
+/**
+ * Returns where the paths of an access lead that a call may change. Its tool makes no plan, so it may change a symlink as well
+ * as the file that the symlink leads to. Undefined when it changes none.
+ */
+export function placesOf(access: readonly Access[], ctx: Pick<ToolContext, 'files'>): PlannedPlace[] | undefined {
+  let places: PlannedPlace[] | undefined;
+  for (const each of access) {
+    if (each.kind !== 'fs.write' && each.kind !== 'fs.delete') continue;
+    const found = [ctx.files.inspect(each.path), ctx.files.inspect(each.path, 'keep')].flatMap((one) =>
+      one.ok ? [one.value] : [],
+    );
+    const protectedBecause = found.find((one) => one.protectedBecause !== null)?.protectedBecause ?? null;
+    places ??= [];
+    places.push({ given: each.path, paths: found.map(({ path }) => path), protectedBecause });
+  }
+  return places;
 }

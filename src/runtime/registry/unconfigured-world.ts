@@ -45,7 +45,6 @@ export const noCommands: Commands = {
   input: refuseCommand,
   stop: refuseCommandLater,
   stageOf: refuseCommandLater,
-  exposedSecret: () => undefined,
 };
 
 /** For a world whose commands stage nothing. */

@@ -1,3 +1,4 @@
+import { foldersAbove } from '../../kernel/text/folders-above.ts';
 import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { MountMode } from '../../kernel/world/sandbox.ts';
 import { OWN_FILES } from '../../kernel/world/sensitive-files.ts';
@@ -88,9 +89,4 @@ function literals(paths: readonly string[]): string {
 
 function quoted(path: string): string {
   return `"${path.replace(/["\\]/g, (found) => `\\${found}`)}"`;
-}
-
-function foldersAbove(path: string): string[] {
-  const names = path.split('/');
-  return names.slice(1).map((_, i) => names.slice(0, i + 1).join('/'));
 }

@@ -3,6 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, utimesSync, wr
 import { dirname, join } from 'node:path';
 import { statOf, uniqueName } from '../../host/files.ts';
 import { removeTree } from '../../host/remove-tree.ts';
+import { foldersAbove } from '../../kernel/text/folders-above.ts';
 
 /**
  * Makes layers of masks: for each hidden path an empty file without permissions under the same name, to lie over the
@@ -18,7 +19,8 @@ export function createMaskLayers(parent: string): MaskLayers {
   return {
     layerFor(workspace, hidden) {
       const masks = outermost(hidden);
-      const folders = foldersAbove(masks);
+      // The workspace itself first, a folder before those in it.
+      const folders = [...new Set(['.', ...masks.flatMap(foldersAbove)])].sort();
       const looks = folders.map((path) => lookOf(join(workspace, path)));
       const key = hash('sha256', JSON.stringify([workspace, masks, looks]), 'hex').slice(0, 32);
       const layer = join(parent, `masks-${key}`);
@@ -51,15 +53,6 @@ function outermost(paths: readonly string[]): string[] {
     return false;
   };
   return [...all].filter((path) => !isBelow(path)).sort();
-}
-
-/** The workspace itself first, a folder before those in it. */
-function foldersAbove(paths: readonly string[]): string[] {
-  const folders = new Set(['.']);
-  for (const path of paths) {
-    for (let at = dirname(path); at !== '.' && !folders.has(at); at = dirname(at)) folders.add(at);
-  }
-  return [...folders].sort();
 }
 
 function lookOf(path: string): readonly number[] {

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { foldersAbove } from '../../kernel/text/folders-above.ts';
 import type { ClassifiedChange, Stage } from '../../kernel/world/stage.ts';
 import type { Change } from '../../kernel/world/workspace.ts';
 import type { SelectedChanges } from './select-changes.ts';
@@ -57,10 +58,4 @@ function expectation(before: ClassifiedChange['before']): 'absent' | { version: 
 
 function isNewFolder({ kind, after }: ClassifiedChange): boolean {
   return kind === 'created' && after?.type === 'directory';
-}
-
-export function foldersAbove(path: string): string[] {
-  const folders: string[] = [];
-  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) folders.push(path.slice(0, at));
-  return folders;
 }

@@ -1,7 +1,7 @@
+import { foldersAbove } from '../../kernel/text/folders-above.ts';
 import type { KeptChanges } from '../../kernel/tool/kept-changes.ts';
 import type { ClassifiedChange } from '../../kernel/world/stage.ts';
 import type { SelectedChanges } from './select-changes.ts';
-import { foldersAbove } from './to-changes.ts';
 
 const MAX_PATHS = 100;
 const MAX_NAMED = 10;

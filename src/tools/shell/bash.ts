@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ok } from '../../kernel/result.ts';
+import type { Access } from '../../kernel/tool/access.ts';
 import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
 import type { CommandRequest } from '../../kernel/world/commands.ts';
@@ -45,31 +46,15 @@ export const bash = defineTool({
   },
 
   summary: ({ command, background }) => `${background ? 'Start' : 'Run'} ${firstLine(command)}`,
-  access({ command, background, cwd, env }, ctx) {
-    const access = {
-      kind: 'process.run',
-      command,
-      writes: background ? 'background' : 'stage',
-      ...(cwd !== undefined && { cwd }),
-      ...(env !== undefined && { env: Object.keys(env) }),
-    } as const;
-    const exposed = ctx.commands.exposedSecret(command, cwd);
-    if (exposed === undefined) return [access];
-    return exposed.then((exposes) => [exposes === undefined ? access : { ...access, exposes }]);
-  },
+  plan: (given, ctx) => ok({ access: [accessOf(given)], preview: previewOf(given, ctx), given }),
   seconds: ({ timeout }, ctx) => callSeconds(secondsFor(timeout, ctx.timeout), ctx),
-  preview: ({ command, cwd, timeout, background }, ctx) => {
-    const where = cwd === undefined ? 'the workspace' : cwd;
-    const time = background ? 'in the background' : `for at most ${secondsFor(timeout, ctx.timeout)} s`;
-    return `${command}\nin ${where}, in the sandbox, ${time}`;
-  },
 
   rehearse: (input, ctx) =>
     input.background ? ok({ text: IN_BACKGROUND, stage: null }) : rehearseCommand(requestOf(input, ctx), ctx),
 
-  async run(input, ctx) {
-    if (input.background) return start(input, ctx);
-    return runAndReport(requestOf(input, ctx), ctx);
+  async run({ given }, ctx) {
+    if (given.background) return start(given, ctx);
+    return runAndReport(requestOf(given, ctx), ctx);
   },
 
   render: ({ process, ...value }) =>
@@ -78,6 +63,22 @@ export const bash = defineTool({
 });
 
 const IN_BACKGROUND = 'It was not tried: a process in the background has no end at which its changes could be shown.';
+
+function accessOf({ command, background, cwd, env }: BashInput): Access {
+  return {
+    kind: 'process.run',
+    command,
+    writes: background ? 'background' : 'stage',
+    ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env: Object.keys(env) }),
+  };
+}
+
+function previewOf({ command, cwd, timeout, background }: BashInput, ctx: ToolContext): string {
+  const where = cwd === undefined ? 'the workspace' : cwd;
+  const time = background ? 'in the background' : `for at most ${secondsFor(timeout, ctx.timeout)} s`;
+  return `${command}\nin ${where}, in the sandbox, ${time}`;
+}
 
 function requestOf({ command, cwd, env, timeout }: BashInput, ctx: ToolContext): CommandRequest {
   return {

@@ -5,7 +5,7 @@ import { catchErrnoAsync } from '../../host/errno.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
+import type { AppliedChange, Change, RehearsedChange } from '../../kernel/world/workspace.ts';
 import { createYielder } from '../../kernel/yielding.ts';
 import type { ChangeSet, RecordedChange } from '../journal/change-set.ts';
 import { Journal } from '../journal/journal.ts';
@@ -19,6 +19,7 @@ import { prepareWrite } from './change-write.ts';
 import { joinConflicts } from './expectation.ts';
 import { OpenFolders } from './open-folders.ts';
 import { type DeletedPaths, findDeleted, inSafeOrder, isStaged } from './order-changes.ts';
+import { toPlannedPlaces } from './planned-place.ts';
 import type { PreparedChange, SetScope, Writer } from './prepared-change.ts';
 import { SetSync } from './sync-set.ts';
 
@@ -151,7 +152,7 @@ async function performAll(
 export async function rehearseChanges(
   writer: Writer,
   changes: readonly Change[],
-): Promise<Result<readonly AppliedChange[]>> {
+): Promise<Result<readonly RehearsedChange[]>> {
   const deleted = findDeleted(changes, writer.root.names);
   if (!deleted.ok) return deleted;
   const scope = newScope(writer.root, deleted.value, 'across');
@@ -159,10 +160,26 @@ export async function rehearseChanges(
     const prepared = await prepareAll({ ...writer, journal: undefined, rehearsal: true }, scope, changes);
     if (!prepared.ok) return prepared;
     for (const each of prepared.value) each.dispose('done');
-    return ok(prepared.value.map(({ applied }) => applied));
+    return ok(await rehearsedChanges(writer, changes, prepared.value));
   } finally {
     scope.folders.close();
   }
+}
+
+async function rehearsedChanges(
+  writer: Writer,
+  changes: readonly Change[],
+  prepared: readonly PreparedChange[],
+): Promise<RehearsedChange[]> {
+  const rehearsed: RehearsedChange[] = [];
+  const yielder = createYielder();
+  for (const [index, change] of changes.entries()) {
+    const each = prepared[index] as PreparedChange;
+    const { applied, versions = {} } = each;
+    rehearsed.push({ applied, versions, places: toPlannedPlaces(writer, change, each) });
+    if (yielder.isDue()) await yielder.pause();
+  }
+  return rehearsed;
 }
 
 /** All of them in the order given, or the first failure; of paths that differ from what is expected, all are named. */
@@ -181,7 +198,7 @@ async function prepareAll(
     if (next.ok) {
       prepared.push(next.value);
       // A path that becomes another kind of thing is deleted and taken.
-      for (const path of next.value.paths) {
+      for (const { path } of next.value.places) {
         const key = next.value.phase === 'swap' ? `delete ${path}` : path;
         if (taken.has(key)) failure = changedTwice(path);
         taken.add(key);
@@ -252,7 +269,7 @@ async function takeBack({ root, journal }: Writer, performed: readonly PreparedC
       journal === undefined
         ? fail('NOT_CONFIGURED', 'There is no journal.')
         : await revert({ root, journal, sync, purpose: 'fail' }, each.recorded);
-    if (!back.ok) kept.push(...each.paths);
+    if (!back.ok) kept.push(...each.places.map(({ path }) => path));
   }
   await sync.finish();
   return kept;

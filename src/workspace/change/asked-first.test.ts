@@ -1,6 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Access } from '../../kernel/tool/access.ts';
+import { defineTool } from '../../kernel/tool/tool.ts';
+import type { Change } from '../../kernel/world/workspace.ts';
 import { createToolwright } from '../../runtime/create-toolwright.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
 import { builtInTools } from '../../tools/index.ts';
@@ -172,6 +185,70 @@ test.each([
   const { call } = createToolwright({ tools: builtInTools, world: ws.workspace, policy });
   expect((await call('write_file', { path: 'd/x', content: 'x' })).error?.code).toBe(code);
   expect(readdirSync(ws.file('.git/hooks'))).toEqual(['a']);
+});
+
+test.each([
+  ['write_file', { path: 'd/x', content: 'mine' }],
+  ['edit_file', { path: 'd/x', edits: [{ old: 'same', new: 'mine' }] }],
+  ['delete_file', { path: 'd/x' }],
+  ['move_file', { from: 'd/x', to: 'y' }],
+  ['move_file', { from: 'a.txt', to: 'd/new' }],
+])(
+  '%s of %o does not follow a link that is turned to an ordinary place either, with the same file in it',
+  async (tool, args) => {
+    const files = { 'a.txt': 'a', 'p/x': 'same', 'q/x': 'same' };
+    await using ws = await tempWorkspace({ files });
+    symlinkSync('p', ws.file('d'));
+    const policy = turning(ws.file('d'), 'q');
+    const { call } = createToolwright({ tools: builtInTools, world: ws.workspace, policy });
+    const { error } = await call(tool, args);
+    expect(error).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('nothing was changed') });
+    for (const [path, text] of Object.entries(files)) expect(readFileSync(ws.file(path), 'utf8'), path).toBe(text);
+    expect([readdirSync(ws.file('p')), readdirSync(ws.file('q'))]).toEqual([['x'], ['x']]);
+  },
+);
+
+describe('a tool that has no plan', () => {
+  const tool = (access: readonly Access[], changes: readonly Change[]) =>
+    defineTool({
+      name: 'change',
+      description: 'Changes files',
+      input: z.object({}),
+      access: () => access,
+      run: (_input, { files }) => files.apply(changes),
+    });
+  const write = { kind: 'write', path: 'd/x', content: { text: 'mine' } } as const;
+
+  test.each(['.git/hooks', 'q'])('is held to where its access led when it was judged, not to %s', async (elsewhere) => {
+    await using ws = await tempWorkspace({ files: { 'p/a': '', 'q/a': '', '.git/hooks/a': '' } });
+    symlinkSync('p', ws.file('d'));
+    const tools = [tool([{ kind: 'fs.write', path: 'd/x' }], [write])];
+    const still = createToolwright({ tools, world: ws.workspace, policy: turning(ws.file('d'), 'p') });
+    expect((await still.call('change')).ok).toBe(true);
+    const turned = createToolwright({ tools, world: ws.workspace, policy: turning(ws.file('d'), elsewhere) });
+    expect((await turned.call('change')).error?.code).toBe('CONFLICT');
+    expect([readdirSync(ws.file('p')), readdirSync(ws.file(elsewhere))]).toEqual([['a', 'x'], ['a']]);
+  });
+
+  test('may change a symlink as well as the file it leads to', async () => {
+    await using ws = await tempWorkspace({ files: { 'a.txt': 'a', 'b.txt': 'b' } });
+    const policy = { decide: () => ({ verdict: 'allow', rule: 'test', reason: 'test' }) as const };
+    for (const change of [
+      { kind: 'write', path: 'l', content: { text: 'mine' } },
+      { kind: 'delete', path: 'l' },
+      { kind: 'move', from: 'b.txt', to: 'l', overwrite: true },
+    ] as const) {
+      symlinkSync('a.txt', ws.file('l'));
+      const access = [
+        { kind: 'fs.write', path: 'l' },
+        { kind: 'fs.delete', path: 'b.txt' },
+      ] as const;
+      const { call } = createToolwright({ tools: [tool(access, [change])], world: ws.workspace, policy });
+      expect((await call('change')).error, change.kind).toBeNull();
+      rmSync(ws.file('l'), { force: true });
+    }
+    expect(readFileSync(ws.file('a.txt'), 'utf8')).toBe('mine');
+  });
 });
 
 test('an edit that does not fit is refused at once, and not made where it fits by then', async () => {

@@ -14,6 +14,7 @@ import { treeName } from '../journal/snapshots.ts';
 import { copyTree } from './copy-tree.ts';
 import { conflictAt, isSame, readVersion } from './expectation.ts';
 import { renameFolder } from './move-name.ts';
+import { leadsAsPlanned } from './planned-place.ts';
 import { type PreparedChange, type SetScope, tempName, type Writer } from './prepared-change.ts';
 import { rehearsedVersion } from './rehearsed-version.ts';
 import type { SetSync } from './sync-set.ts';
@@ -51,8 +52,8 @@ export async function prepareDelete(writer: Writer, scope: SetScope, change: Del
       const message = `${shortPath(spot.path)} is a folder with ${paths.length} entries: set recursive to delete it.`;
       return failed(fail('INVALID_INPUT', message, { entries: paths.length }));
     }
-    const open = writer.stillOpen?.(change.path, spot) ?? ok(undefined);
-    if (!open.ok) return failed(open);
+    const same = leadsAsPlanned(writer, change.path, spot);
+    if (!same.ok) return failed(same);
     const temp = tempName();
     const before = spot.stat;
     const { ino: inode, mtimeMs: modifiedMs } = before;
@@ -62,15 +63,15 @@ export async function prepareDelete(writer: Writer, scope: SetScope, change: Del
         : { by: 'tree', name: treeName(temp, bytes), digest: null, size: bytes, mode: spot.stat.mode };
     scope.sync.expect(1);
     return ok({
-      paths: [spot.path],
+      places: [spot],
       phase: scope.swapped.has(spot.path) ? 'swap' : 'delete',
       applied: {
         kind: 'delete',
         path: spot.path,
         deleted: [spot.path, ...paths],
         undoable: journal?.lasts === true,
-        ...(writer.rehearsal && { versions: { [spot.path]: await rehearsedVersion(spot) } }),
       },
+      ...(writer.rehearsal && { versions: { [spot.path]: await rehearsedVersion(spot) } }),
       recorded: { kind: 'delete', path: spot.path, temp, image, inode, modifiedMs },
       async perform() {
         const now = change.expect === undefined ? located : exactly(scope, spot.path);

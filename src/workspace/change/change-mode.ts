@@ -31,7 +31,7 @@ export function prepareMode(writer: Writer, scope: SetScope, change: ModeChange)
     const after = (change.mode & 0o1777) | (change.mode & before & 0o6000);
     scope.sync.expect(1);
     return ok({
-      paths: [path],
+      places: [{ path, via: [] }],
       phase: stat.isDirectory() ? folderPhase(before, after) : 'mode',
       applied: { kind: 'mode', path, mode: after, undoable: writer.journal?.lasts === true },
       recorded: { kind: 'mode', path, inode: stat.ino, before, after },

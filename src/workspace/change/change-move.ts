@@ -7,10 +7,11 @@ import { typeOf } from '../../host/visit-tree.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { liesUnwalked } from '../../kernel/world/file-policy.ts';
-import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
+import type { Change } from '../../kernel/world/workspace.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import { syncFolder } from './copy-tree.ts';
 import { moveName } from './move-name.ts';
+import { leadsAsPlanned } from './planned-place.ts';
 import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
 import { folderMaker, rehearseBelowMissing, wouldMake } from './rehearsal.ts';
 import { rehearsedVersion } from './rehearsed-version.ts';
@@ -57,17 +58,17 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     const replaced = to.stat === null ? null : (writer.journal?.snapshots.keep(to, old, digestIn(old)) ?? null);
     const temp = tempName();
     return ok({
-      paths: [from.path, to.path],
+      places: [from, to],
       phase: 'changed',
       applied: {
         kind: 'move',
         from: from.path,
         to: to.path,
         replaced: to.stat !== null,
-        ...(writer.rehearsal && {
-          versions: { [from.path]: await rehearsedVersion(from), [to.path]: await rehearsedVersion(to) },
-        }),
       },
+      ...(writer.rehearsal && {
+        versions: { [from.path]: await rehearsedVersion(from), [to.path]: await rehearsedVersion(to) },
+      }),
       recorded: {
         kind: 'move',
         from: from.path,
@@ -100,11 +101,11 @@ async function imaginedMove(
 ): Promise<Result<PreparedChange>> {
   try {
     const version = await rehearsedVersion(from);
-    const applied = (to: string): AppliedChange => {
-      const versions = { [from.path]: version, [to]: 'absent' };
-      return { kind: 'move', from: from.path, to, replaced: false, versions };
-    };
-    return rehearseBelowMissing(writer, { located, applied });
+    return rehearseBelowMissing(writer, located, (to, place) => ({
+      applied: { kind: 'move', from: from.path, to, replaced: false },
+      versions: { [from.path]: version, [to]: 'absent' },
+      places: [from, place],
+    }));
   } catch (thrown) {
     return errnoFailure(thrown, from.path);
   } finally {
@@ -118,8 +119,8 @@ async function mayMove(writer: Writer, from: ResolvedPath, to: ResolvedPath, cha
     [change.from, from],
     [change.to, to],
   ] as const) {
-    const open = writer.stillOpen?.(given, spot) ?? ok(undefined);
-    if (!open.ok) return open;
+    const same = leadsAsPlanned(writer, given, spot);
+    if (!same.ok) return same;
   }
   if (from.name === '' || to.name === '') return fail('PERMISSION_DENIED', 'The workspace itself cannot be moved.');
   if (typeOf(from.stat as NonNullable<ResolvedPath['stat']>) === 'other') {

@@ -1,7 +1,7 @@
 import { closeSync, type Stats } from 'node:fs';
 import { createTwoFilesPatch } from 'diff';
 import { errnoFailure } from '../../host/errno.ts';
-import { digestOfFile, versionOf } from '../../host/file-version.ts';
+import { digestOf, digestOfFile, versionOf } from '../../host/file-version.ts';
 import { MAX_WHOLE_BYTES, notAFile, openFile, readWhole } from '../../host/open-file.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
@@ -10,6 +10,7 @@ import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
 import type { Snapshot } from '../journal/change-set.ts';
 import { encodeText } from '../read/decode-text.ts';
 import { FileContent } from '../read/file-content.ts';
+import { leadsAsPlanned } from './planned-place.ts';
 import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
 import { folderMaker, rehearseBelowMissing, wouldMake } from './rehearsal.ts';
 import { removeCreatedFolders } from './remove-created-folders.ts';
@@ -34,9 +35,9 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
   };
 
   try {
-    const open = writer.stillOpen?.(change.path, spot) ?? ok(undefined);
-    if (!open.ok) return failed(open);
-    const current = await currentOf(writer, spot, asksForVersion(writer, change, spot.path));
+    const same = leadsAsPlanned(writer, change.path, spot);
+    if (!same.ok) return failed(same);
+    const current = await currentOf(spot, asksForVersion(writer, change, spot.path));
     if (!current.ok) return failed(current);
     const now = current.value;
     if (now !== null && (now.stat.mode & 0o222) === 0) return failed(readOnly(spot.path));
@@ -63,12 +64,12 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
       before,
       after,
       note,
-      ...(writer.rehearsal && { versions: { [spot.path]: now?.digest ? versionOf(now.digest) : 'absent' } }),
     };
     return ok({
-      paths: [spot.path],
+      places: [spot],
       phase: now === null ? 'new' : 'changed',
       applied,
+      ...(writer.rehearsal && { versions: { [spot.path]: now?.digest ? versionOf(now.digest) : 'absent' } }),
       recorded: {
         kind: 'write',
         path: spot.path,
@@ -99,12 +100,11 @@ function imaginedWrite(writer: Writer, change: Write, located: Result<unknown>):
   const content = contentOf(change, null);
   if (!content.ok) return content;
   const { bytes, before, after, note } = content.value;
-  const version = versionOf(new FileContent(bytes).digest);
-  const applied = (path: string): AppliedChange => {
-    const versions = { [path]: 'absent' };
-    return { kind: 'write', path, created: true, size: bytes.length, version, before, after, note, versions };
-  };
-  return rehearseBelowMissing(writer, { located, applied });
+  const version = versionOf(digestOf(bytes));
+  return rehearseBelowMissing(writer, located, (path) => ({
+    applied: { kind: 'write', path, created: true, size: bytes.length, version, before, after, note },
+    versions: { [path]: 'absent' },
+  }));
 }
 
 function asksForVersion({ seen, session, rehearsal }: Writer, { expect }: Write, path: string): boolean {
@@ -120,11 +120,7 @@ interface CurrentContent {
 }
 
 /** Null when nothing is there. A large file is hashed only where its version matters. */
-async function currentOf(
-  { contents }: Writer,
-  spot: ResolvedPath,
-  needsVersion: boolean,
-): Promise<Result<CurrentContent | null>> {
+async function currentOf(spot: ResolvedPath, needsVersion: boolean): Promise<Result<CurrentContent | null>> {
   if (spot.stat === null) return ok(null);
   const other = notAFile(spot);
   if (other !== undefined) return other;
@@ -136,7 +132,7 @@ async function currentOf(
       const digest = needsVersion ? await digestOfFile(file.value.fd) : null;
       return ok({ stat, content: null, bytes: null, digest });
     }
-    const content = contents.of(readWhole(file.value, MAX_WHOLE_BYTES));
+    const content = new FileContent(readWhole(file.value, MAX_WHOLE_BYTES));
     return ok({ stat, content, bytes: content.bytes, digest: content.digest });
   } finally {
     closeSync(file.value.fd);

@@ -44,8 +44,8 @@ export function inSafeOrder(prepared: readonly PreparedChange[]): PreparedChange
     .map(({ change }) => change);
 }
 
-function rankOf({ phase, paths: [path = ''] }: PreparedChange): number {
-  return PHASES.indexOf(phase) * 4 + gitRank(path);
+function rankOf({ phase, places: [place] }: PreparedChange): number {
+  return PHASES.indexOf(phase) * 4 + gitRank(place?.path ?? '');
 }
 
 function gitRank(path: string): number {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import type { ResolvedPath } from '../../host/walk-path.ts';
 import type { Result } from '../../kernel/result.ts';
-import type { AppliedChange } from '../../kernel/world/workspace.ts';
+import type { AppliedChange, PlannedPlace, RehearsedVersions } from '../../kernel/world/workspace.ts';
 import type { SecretHardLinks } from '../../secrets/secret-hard-links.ts';
 import type { SecretValues } from '../../secrets/secret-values.ts';
 import type { RecordedChange } from '../journal/change-set.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ContentCache, SeenVersions } from '../read/file-content.ts';
+import type { SeenVersions } from '../read/file-content.ts';
 import type { ChangeAuthors } from '../watch/change-author.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import type { OpenFolders } from './open-folders.ts';
@@ -22,14 +22,12 @@ export interface Writer {
   readonly seen: SeenVersions;
   readonly session: string;
   readonly authors: ChangeAuthors;
-  /** Of this call. */
-  readonly contents: ContentCache;
   /** Checks only: no folder is made, nothing is kept. */
   readonly rehearsal?: boolean;
   /** Called before a folder is made for a change. Throws what the system throws; then it is not made. */
   aboutToMake?(path: string): void;
-  /** Checks that a path leads where it led when the call was judged. `given` is the path as the change names it. */
-  stillOpen?(given: string, spot: Pick<ResolvedPath, 'path' | 'via'>): Result<void>;
+  /** Where the call was planned to change files, by the path as the change names it. */
+  readonly planned?: ReadonlyMap<string, PlannedPlace>;
 }
 
 /** All changes of one set have this in common. */
@@ -48,15 +46,20 @@ export interface SetScope {
   readonly copies: 'across' | 'all';
 }
 
+/** A path after all symlinks, and those that led there. */
+export type RealPlace = Pick<ResolvedPath, 'path' | 'via'>;
+
 /** The order in which a set with changes of a stage is performed. */
 export const PHASES = ['swap', 'open', 'new', 'changed', 'mode', 'delete', 'close'] as const;
 export type ChangePhase = (typeof PHASES)[number];
 
 /** A change that was looked up and checked, with everything open that it needs. Nothing has changed yet. */
 export interface PreparedChange {
-  /** The real places it touches. */
-  readonly paths: readonly string[];
+  /** The real places it touches, in the order in which the change names them. */
+  readonly places: readonly RealPlace[];
   readonly applied: AppliedChange;
+  /** Only in a rehearsal. */
+  readonly versions?: RehearsedVersions;
   /** Complete when `makeReady` is done. */
   readonly recorded: RecordedChange;
   readonly phase: ChangePhase;

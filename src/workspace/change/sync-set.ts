@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, fsyncSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { catchErrno } from '../../host/errno.ts';
+import { entriesIn } from '../../host/files.ts';
 import type { Folder } from '../../host/folder.ts';
 import { typeOf } from '../../host/visit-tree.ts';
 import { ok, type Result } from '../../kernel/result.ts';
@@ -74,7 +75,7 @@ function syncBelow(path: string): void {
   const fd = openOrNull(path);
   if (fd === null) return;
   try {
-    for (const entry of entriesOf(path)) if (typeOf(entry) !== 'other') syncBelow(join(path, entry.name));
+    for (const entry of entriesIn(path)) if (typeOf(entry) !== 'other') syncBelow(join(path, entry.name));
     fsyncSync(fd);
   } finally {
     closeSync(fd);
@@ -87,13 +88,5 @@ function openOrNull(path: string): number | null {
     return openSync(path, READ);
   } catch {
     return null;
-  }
-}
-
-function entriesOf(path: string) {
-  try {
-    return readdirSync(path, { withFileTypes: true });
-  } catch {
-    return [];
   }
 }

@@ -37,12 +37,12 @@ export function stateOf(root: WorkspaceRoot, path: string, depth: 'name' | 'cont
 }
 
 /** Null for a path that is no file, and for a very large file. */
-export function digestAt(spot: ResolvedPath, digest: (bytes: Buffer) => string = digestOf): string | null {
+function digestAt(spot: ResolvedPath): string | null {
   if (!spot.stat?.isFile() || spot.stat.size > MAX_BYTES) return null;
   const file = openFile(spot);
   if (!file.ok) return null;
   try {
-    return digest(readWhole(file.value, MAX_BYTES));
+    return digestOf(readWhole(file.value, MAX_BYTES));
   } finally {
     closeSync(file.value.fd);
   }

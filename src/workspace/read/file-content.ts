@@ -29,19 +29,6 @@ export class FileContent {
   }
 }
 
-/**
- * One call reads a file several times: to ask about it, to show what would change, and to change it. Each time the bytes
- * are read anew; if they are the same, what was found out of them is known. To compare costs a tenth of hashing.
- */
-export class ContentCache {
-  #last: FileContent | undefined;
-
-  of(bytes: Buffer): FileContent {
-    if (this.#last === undefined || !this.#last.bytes.equals(bytes)) this.#last = new FileContent(bytes);
-    return this.#last;
-  }
-}
-
 const MAX_FILES = 10_000;
 const MAX_TEXT_CHARS = 8 * 1024 * 1024;
 

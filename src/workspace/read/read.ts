@@ -10,7 +10,7 @@ import type { SecretHardLinks } from '../../secrets/secret-hard-links.ts';
 import { holdsPrivateKey } from '../../secrets/token-shapes.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import { decodeAs, decodeText, sniffEncoding } from './decode-text.ts';
-import type { ContentCache } from './file-content.ts';
+import { FileContent } from './file-content.ts';
 import type { RawWindow } from './line-window.ts';
 import { readLines } from './line-window.ts';
 
@@ -21,7 +21,6 @@ export interface Reader {
   readonly root: WorkspaceRoot;
   readonly secrets: SecretHardLinks;
   readonly signal: AbortSignal;
-  readonly contents: ContentCache;
 }
 
 export function readWindow(reader: Reader, path: string, query: WindowQuery): Promise<Result<LineWindow | BinaryFile>> {
@@ -43,7 +42,7 @@ export function readWindow(reader: Reader, path: string, query: WindowQuery): Pr
 export function readText(reader: Reader, path: string): Promise<Result<TextFile>> {
   return withFile(reader, path, async (file, real) => {
     if (file.stat.size > MAX_TEXT_BYTES) return tooLarge(real, file.stat.size, MAX_TEXT_BYTES);
-    const content = reader.contents.of(readWhole(file, MAX_TEXT_BYTES));
+    const content = new FileContent(readWhole(file, MAX_TEXT_BYTES));
     const { bytes } = content;
     const withheld = secretWithheld(real, bytes);
     if (withheld !== undefined) return withheld;

@@ -2,6 +2,7 @@ import { catchErrnoAsync } from '../../host/errno.ts';
 import { parsePath, shortPath } from '../../host/parse-path.ts';
 import { typeOf } from '../../host/visit-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { foldersAbove } from '../../kernel/text/folders-above.ts';
 import { conflictAt, readVersion } from '../change/expectation.ts';
 import type { PreparedChange, SetScope, Writer } from '../change/prepared-change.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
@@ -34,7 +35,7 @@ function placeOf({ root }: Writer, scope: SetScope, given: string): Result<Taken
   const names = parsePath(given, root.names);
   if (!names.ok) return names;
   const path = names.value.join('/');
-  const above = names.value.slice(0, -1).map((_, end) => names.value.slice(0, end + 1).join('/'));
+  const above = foldersAbove(path);
   if (!above.some((folder) => isToCome(scope, folder))) {
     const found = scope.folders.find(path);
     if (found.ok) {

@@ -74,7 +74,7 @@ export function prepareTakeNew(writer: Writer, scope: SetScope, { change, place,
   }
 
   return {
-    paths: [path],
+    places: [{ path, via: [] }],
     phase: 'new',
     applied: { kind: 'take', path, type: staged.type, created: true, undoable: journal?.lasts === true },
     get recorded(): RecordedTake {

@@ -72,7 +72,7 @@ export function prepareTakeOver(
   }
 
   return {
-    paths: [path],
+    places: [{ path, via: [] }],
     phase: 'changed',
     applied: {
       kind: 'take',

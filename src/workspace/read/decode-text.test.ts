@@ -1,16 +1,5 @@
 import { expect, test } from 'vitest';
-import { digestOf } from '../../host/file-version.ts';
 import { encodeText } from './decode-text.ts';
-import { ContentCache } from './file-content.ts';
-
-test('the same bytes, read again, are known; other bytes of the same length are not', () => {
-  const contents = new ContentCache();
-  const first = contents.of(Buffer.from('one\n'));
-  expect(contents.of(Buffer.from('one\n'))).toBe(first);
-  const second = contents.of(Buffer.from('two\n'));
-  expect(second).not.toBe(first);
-  expect([second.digest, second.text?.text]).toEqual([digestOf(Buffer.from('two\n')), 'two\n']);
-});
 
 test('half a character cannot be written as UTF-8; whole ones of every kind can', () => {
   const form = { encoding: 'utf-8', bom: false };
