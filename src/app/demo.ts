@@ -10,6 +10,7 @@ export const DEMO_TASK = 'Analyse the review data of this project and write the 
 
 const DATA = 'data/mock_gerrit_data.json';
 const FIGURES = 'analysis.json';
+const PAGE = 'docs/reviews.md';
 const REPORT = 'reports/efficiency_report.md';
 
 /**
@@ -29,8 +30,10 @@ const TURNS: readonly ((request: ModelRequest) => ScriptedTurn)[] = [
     ],
   }),
   () => ({
-    text: 'The analysis skill computes the figures; I keep what it prints.',
-    calls: [{ name: 'bash', args: { command: `python3 .claude/skills/gerrit_analysis.py | tee ${FIGURES}` } }],
+    text: `The analysis skill computes the figures and brings ${PAGE} up to date; I keep what it prints.`,
+    calls: [
+      { name: 'bash', args: { command: `python3 .claude/skills/gerrit_analysis.py --page ${PAGE} | tee ${FIGURES}` } },
+    ],
   }),
   () => ({ text: 'I read the figures back.', calls: [{ name: 'read_file', args: { path: FIGURES } }] }),
   () => ({

@@ -7,6 +7,7 @@ import { callCard, callTool, closeBrowser, TestApp } from './browser.ts';
 const LONG = { timeout: 120_000 };
 const READY = { timeout: 15_000 };
 const LINES = Array.from({ length: 24 }, (_, index) => `export const value${index + 1} = ${index + 1};`);
+const PAGE = 'docs/reviews.md';
 const COMMAND =
   "sed -i 's/value2 = 2/value2 = 20/; s/value22 = 22/value22 = 220/' values.ts; mkdir -p report; echo '# Report' > report/summary.md; echo draft > notes.txt";
 let app: TestApp;
@@ -39,8 +40,13 @@ function inWorkspace(path: string): string | null {
 /** Runs the command by hand in the default mode, and opens the question about its changes. */
 async function changed(page: Page): Promise<Locator> {
   await callTool(page, 'bash', { command: COMMAND });
-  await page.getByRole('region', { name: 'Approvals' }).getByText('Pending changes').waitFor();
-  await page.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Open' }).click();
+  return openQuestion(page);
+}
+
+async function openQuestion(page: Page): Promise<Locator> {
+  const approvals = page.getByRole('region', { name: 'Approvals' });
+  await approvals.getByText('Pending changes').waitFor();
+  await approvals.getByRole('button', { name: 'Open' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('heading', { name: 'Keep what this command changed?' }).waitFor();
   return dialog;
@@ -50,38 +56,54 @@ async function scrollToEnd(dialog: Locator): Promise<void> {
   await dialog.locator('.approval-details > :last-child').scrollIntoViewIfNeeded();
 }
 
-test('a command is not asked about; its effect is, a part of it is kept, and undone', LONG, async () => {
+test("[D14] the demo's first command shows its effect, is kept in part, and undone", LONG, async () => {
+  app.addDemo();
+  const before = inWorkspace(PAGE) ?? '';
   const page = await app.open('/', { viewport: { width: 1100, height: 900 } });
-  const dialog = await changed(page);
-  expect(inWorkspace('values.ts')).toBe(`${LINES.join('\n')}\n`);
+  await page.getByRole('button', { name: 'Watch the demo' }).click();
+  const dialog = await openQuestion(page);
+  expect([inWorkspace(PAGE), inWorkspace('analysis.json')]).toEqual([before, null]);
   await dialog.getByRole('group', { name: 'Changed (1)' }).waitFor();
-  await dialog.getByRole('group', { name: 'New (2)' }).waitFor();
+  await dialog.getByRole('group', { name: 'New (1)' }).waitFor();
   const all = dialog.getByRole('button', { name: 'Keep all' });
   await scrollToEnd(dialog);
   await expect.poll(() => all.isEnabled(), READY).toBe(true);
-  await dialog.getByRole('checkbox', { name: 'Part 2 of values.ts' }).uncheck();
-  await dialog.getByRole('checkbox', { name: 'Keep notes.txt' }).uncheck();
+  await dialog.getByRole('checkbox', { name: `Part 2 of ${PAGE}` }).uncheck();
   await dialog.getByRole('heading', { name: 'Command', exact: true }).scrollIntoViewIfNeeded();
   await app.shot(page, 'changes');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await app.shot(page, 'changes-dark');
   expect(await all.isEnabled()).toBe(false);
   await dialog.getByRole('button', { name: 'Keep selected' }).click();
   await dialog.waitFor({ state: 'detached' });
-  const card = callCard(page, 'bash');
+  const card = callCard(page, 'bash').first();
   await card.locator('[data-effect]').getByText('exit 0 · 1 changed, 1 new · kept in part').waitFor();
-  expect(await page.locator('section[data-call]').count()).toBe(1);
-  const kept = LINES.join('\n').replace('value2 = 2;', 'value2 = 20;');
-  expect([inWorkspace('values.ts'), inWorkspace('report/summary.md'), inWorkspace('notes.txt')]).toEqual([
-    `${kept}\n`,
-    '# Report\n',
-    null,
-  ]);
+  await page.getByText('The report is in', { exact: false }).waitFor();
+  const figures = before.replace('| 5 |', '| 8 |').replace('3 (60%)', '6 (75%)').replace('4.25', '2.5');
+  expect(inWorkspace(PAGE)).toBe(figures);
+  expect(inWorkspace('analysis.json')).toContain('"changes": 8');
   await card.getByRole('button', { expanded: false }).first().click();
-  await card.locator('[data-diff]').getByText('value2 = 20').waitFor();
-  expect(await card.locator('[data-diff]').getByText('value22 = 220').count()).toBe(0);
+  await card.locator('[data-diff]').getByText('6 (75%)').waitFor();
+  expect(await card.locator('[data-diff]').getByText('4106').count()).toBe(0);
   await app.shot(page, 'changes-kept');
   await card.getByRole('button', { name: 'Undo' }).click();
   await card.getByText(/^Undone: /).waitFor();
-  expect([inWorkspace('values.ts'), inWorkspace('report/summary.md')]).toEqual([`${LINES.join('\n')}\n`, null]);
+  expect([inWorkspace(PAGE), inWorkspace('analysis.json')]).toEqual([before, null]);
+});
+
+test('a file of a command is left out, and the others are kept', LONG, async () => {
+  const page = await app.open();
+  const dialog = await changed(page);
+  await dialog.getByRole('group', { name: 'New (2)' }).waitFor();
+  await scrollToEnd(dialog);
+  await dialog.getByRole('checkbox', { name: 'Keep notes.txt' }).uncheck();
+  const selected = dialog.getByRole('button', { name: 'Keep selected' });
+  await expect.poll(() => selected.isEnabled(), READY).toBe(true);
+  await selected.click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await callCard(page, 'apply_changes').count()).toBe(0);
+  expect(inWorkspace('values.ts')).toContain('value2 = 20;');
+  expect([inWorkspace('report/summary.md'), inWorkspace('notes.txt')]).toEqual(['# Report\n', null]);
 });
 
 test('changes that mode auto keeps unasked are shown with their diff, and undone', LONG, async () => {

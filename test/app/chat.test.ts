@@ -61,6 +61,9 @@ describe('the chat', () => {
     const page = await openChat();
     await page.getByRole('button', { name: 'Watch the demo' }).click();
     await page.getByText('Demo: a scripted agent').waitFor();
+    const dialog = await openQuestion(page);
+    await dialog.locator('.approval-details > :last-child').scrollIntoViewIfNeeded();
+    await dialog.getByRole('button', { name: 'Keep all' }).click();
     await page.getByText('The report is in', { exact: false }).waitFor();
     await app.shot(page, 'demo');
     const calls = await page.locator('section[data-call]').evaluateAll((cards) => cards.map((card) => card.ariaLabel));
@@ -72,9 +75,9 @@ describe('the chat', () => {
       'bash',
       'read_file',
     ]);
-    // New files alone are kept unasked.
+    // New files alone, as of the second command, are kept unasked.
     expect(await page.locator('[data-effect]').allTextContents()).toEqual([
-      'exit 0 · 1 new · kept',
+      'exit 0 · 1 changed, 1 new · kept',
       'exit 0 · 1 new · kept',
     ]);
     expect(existsSync(join(app.server.workspace, 'reports/efficiency_report.md'))).toBe(true);

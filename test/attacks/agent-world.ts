@@ -5,6 +5,7 @@ import { type App, openApp } from '../../src/app/open-app.ts';
 import type { StoredEvent } from '../../src/kernel/call/event.ts';
 import { modelServer, type RawReply, type RawRequest } from '../../src/testing/model-server.ts';
 import { anthropicReply, type WireTurn } from '../../src/testing/wire-turn.ts';
+import { ASK_ABOUT_CHANGES } from './case-settings.ts';
 import type { Fixture } from './fixture.ts';
 
 export interface AgentRun {
@@ -46,7 +47,7 @@ export async function runAgent({ workspace, folder, values }: Fixture, plan: Run
     TOOLWRIGHT_MODEL_BASE_URL: server.url,
     ANTHROPIC_API_KEY: values.TOKEN,
     // Every change of a command is asked about, and there is nobody who keeps one.
-    TOOLWRIGHT_ASK: 'apply_changes(**)',
+    TOOLWRIGHT_ASK: ASK_ABOUT_CHANGES,
     ...plan.env,
   };
   const stopper = new AbortController();

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { createNone } from '../../src/sandbox/none.ts';
 import type { Attack } from './attack.ts';
 import { attackGroups } from './attack-groups.ts';
+import { ASK_ABOUT_CHANGES, readSettings } from './case-settings.ts';
 import { catalogue } from './define-attack-tests.ts';
 import { createFixture } from './fixture.ts';
 import { observe, type Runner, runAttacks } from './harness.ts';
@@ -100,6 +101,30 @@ describe('the harness', () => {
       passed.push((await runAttacks([asked], { 'run:*': runner })).cases[0]?.passed ?? false);
     }
     expect(passed).toEqual([false, false, true]);
+  });
+
+  test('fails a case with a line in its set-up that nothing reads', async () => {
+    const lines = [
+      'cfg: mode reckless',
+      'cfg: denies bash(rm *)',
+      'net: a server of some kind',
+      'state: a full moon',
+      'x',
+    ];
+    const cases = lines.map((line) => ({ ...base, never_execute: false, mode: 'run' as const, setup: [line] }));
+    const report = await runAttacks(cases, { 'run:*': execute });
+    expect(report.cases.map(({ outcome, reason }) => [outcome, reason.includes('another case')])).toEqual(
+      lines.map(() => ['threw', true]),
+    );
+  });
+
+  test('asks about the changes of commands in every case but those about what a mode keeps', () => {
+    const settings = catalogue.map((attack) => ({ ...readSettings(attack), id: attack.id }));
+    const others = settings.filter(({ ask }) => !ask.includes(ASK_ABOUT_CHANGES)).map(({ id }) => id);
+    expect(others.filter((id) => !id.startsWith('RT-'))).toEqual([]);
+    expect(
+      readSettings({ tool: 'bash', setup: ['cfg: mode auto', 'cfg: deny bash(git push *), bash(rm *)'] }),
+    ).toMatchObject({ mode: 'auto', deny: ['bash(git push *)', 'bash(rm *)'], ask: [ASK_ABOUT_CHANGES] });
   });
 
   test('reports as unchecked what nobody wrote a check for', async () => {

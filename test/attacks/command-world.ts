@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApprovalRequest, Logger } from '../../src/kernel/ports.ts';
+import { KEEPING_TOOL } from '../../src/kernel/tool/kept-changes.ts';
 import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import type { Sandbox } from '../../src/kernel/world/sandbox.ts';
 import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
-import type { Mode } from '../../src/policy/mode.ts';
 import { parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { createProcesses } from '../../src/processes/create-processes.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
@@ -12,6 +12,8 @@ import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { createStages } from '../../src/stages/create-stages.ts';
 import { builtInTools } from '../../src/tools/index.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
+import type { Attack } from './attack.ts';
+import type { CaseSettings } from './case-settings.ts';
 import type { Fixture } from './fixture.ts';
 
 export interface CommandWorld extends AsyncDisposable {
@@ -22,24 +24,23 @@ export interface CommandWorld extends AsyncDisposable {
   readonly logged: string[];
 }
 
-/** Creates the policy of a case: its set-up may allow a command, or everything. */
-export function policyFor(fixture: Fixture, mode?: Mode): ExplainingPolicy {
-  const { configuration, attack, values } = fixture;
-  const listed = /allowlist contains "([^"]+)"/.exec(configuration)?.[1];
-  // A case about files that must not be there asks about every change, also about new files, and nobody keeps one.
-  const ask = attack.expect.assert.some((each) => each.startsWith('absent:')) ? ['apply_changes(**)'] : [];
-  const rules = parseRules({ ask, ...(listed !== undefined && { allow: [`${attack.tool}(${listed})`] }) });
+/** Creates the policy of a case by its settings, or with some of them replaced. */
+export function policyFor({ settings, values }: Fixture, replaced: Partial<CaseSettings> = {}): ExplainingPolicy {
+  const { mode, allow, ask, deny } = { ...settings, ...replaced };
+  const rules = parseRules({ allow, ask, deny });
   if (!rules.ok) throw new Error(rules.error.message);
-  const everything = /command allowed/.test(configuration);
   return createPolicy({
-    mode: mode ?? (everything ? 'auto' : 'ask'),
+    mode,
     rules: rules.value,
     files: createFilePolicy(),
     home: values['HOME'] ?? '/root',
   });
 }
 
-/** Opens policy, sandbox, workspace and tools as a user has them; `approve` is the person's answer to every request. */
+/**
+ * Opens policy, sandbox, workspace and tools as a user has them. `approve` is the person's answer to every request in words; what a
+ * command changed is kept only of an ordinary call.
+ */
 export async function openCommandWorld(fixture: Fixture, { approve }: { approve: boolean }): Promise<CommandWorld> {
   const { folder, workspace, values, path } = fixture;
   const stateDir = join(folder, 'state');
@@ -73,7 +74,7 @@ export async function openCommandWorld(fixture: Fixture, { approve }: { approve:
     logger: loggerTo(logged),
     approver: (request) => {
       asked.push(request);
-      return { approved: approve && request.tool !== 'apply_changes' };
+      return { approved: request.tool === KEEPING_TOOL ? isOrdinary(fixture.attack) : approve };
     },
   });
   return {
@@ -86,6 +87,11 @@ export async function openCommandWorld(fixture: Fixture, { approve }: { approve:
       await sandbox.close();
     },
   };
+}
+
+/** An ordinary call that must work, with all that it does. */
+function isOrdinary({ control, expect }: Attack): boolean {
+  return control && expect.any_of.every((each) => each === 'allow');
 }
 
 /** Puts the case's mark into the environment of every process, so that leftovers can be found. */

@@ -18,8 +18,8 @@ export interface FileWorld {
 /** Opens workspace and tools for a case. The person denies, unless `approve` is set because the case needs approval. */
 export async function openFileWorld(fixture: Fixture, { approve }: { approve: boolean }): Promise<FileWorld> {
   const { folder, workspace, attack } = fixture;
-  const linked = /workspace given as symlink (\S+)/.exec(fixture.configuration)?.[1];
-  if (linked !== undefined) symlinkSync(workspace, linked);
+  const { linkedWorkspace: linked } = fixture.settings;
+  if (linked !== null) symlinkSync(workspace, linked);
   const stateDir = join(folder, 'state');
   mkdirSync(stateDir, { recursive: true });
   const searches = attack.tool === 'grep' || attack.tool === 'glob';

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../../src/host/remove-tree.ts';
 import { type Attack, fillIn } from './attack.ts';
+import { type CaseSettings, checkSetup, readSettings } from './case-settings.ts';
 
 /** The throwaway world of one case: folders, canaries, listeners that count who reached them. */
 export interface Fixture extends AsyncDisposable {
@@ -17,13 +18,13 @@ export interface Fixture extends AsyncDisposable {
   readonly attack: Attack;
   /** Connections that reached a listener of the host: there must be none from inside. */
   reached(): number;
-  /** The text of all `cfg:` lines of the set-up, joined. */
-  readonly configuration: string;
+  readonly settings: CaseSettings;
   /** The search path that an `env:` line gives the runtime; null for one without the sandbox's program. */
   readonly path: string | null;
 }
 
 export async function createFixture(template: Attack): Promise<Fixture> {
+  checkSetup(template);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'attack-')));
   const [workspace, out, home] = [join(folder, 'ws'), join(folder, 'out'), join(folder, 'home')];
   for (const each of [
@@ -95,7 +96,7 @@ export async function createFixture(template: Attack): Promise<Fixture> {
     attack,
     path,
     reached: () => reached,
-    configuration: attack.setup.filter((line) => line.startsWith('cfg:')).join('\n'),
+    settings: readSettings(attack),
     async [Symbol.asyncDispose]() {
       for (const name of Object.keys(environment)) delete process.env[name];
       await Promise.all(listeners.map((each) => new Promise((resolve) => each.close(resolve))));

@@ -56,8 +56,8 @@ export async function runAttacks(
 async function runAttack(attack: Attack, runners: Runners): Promise<CaseReport> {
   const runner = runnerFor(attack, runners);
   if (runner === undefined) return pending(attack);
-  const fixture = await createFixture(attack);
   try {
+    await using fixture = await createFixture(attack);
     const before = takeSnapshot(fixture.attack.expect.assert);
     const seen = await observe(runner, fixture);
     return seen === undefined ? pending(attack) : await judge(runner, fixture, seen, before);
@@ -68,8 +68,6 @@ async function runAttack(attack: Attack, runners: Runners): Promise<CaseReport> 
       outcome: 'threw',
       reason: error instanceof Error ? error.message : String(error),
     };
-  } finally {
-    await fixture[Symbol.asyncDispose]();
   }
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createDialer } from '../../src/net/dialer.ts';
@@ -68,19 +68,99 @@ test('sqlite: a database that a command changed is whole on the host, in both jo
   expect(ws.host('python3', '-c', look)).toBe('ok 10001');
 });
 
-test('the tests of a Python project run, and their report is kept like other new files', TIMEOUT, async () => {
-  const files = {
-    'calc.py': 'def add(a, b):\n  return a + b\n',
-    'test_calc.py':
-      'import unittest, calc\nclass T(unittest.TestCase):\n  def test_add(self):\n    self.assertEqual(calc.add(1, 2), 3)\n',
-  };
-  const path = process.env['PATH'] ?? HOST_PATH;
-  await using ws = await open({ files, path });
-  const hasPytest = spawnSync('python3', ['-m', 'pytest', '--version'], { env: { PATH: path } }).status === 0;
-  await ws.sh(`python3 -m ${hasPytest ? 'pytest' : 'unittest'} >report.txt 2>&1`);
-  expect(readFileSync(ws.file('report.txt'), 'utf8')).toMatch(/1 passed|Ran 1 test/);
-  expect(existsSync(ws.file('.pytest_cache'))).toBe(hasPytest);
+const PATH = process.env['PATH'] ?? HOST_PATH;
+const succeeds = (program: string, ...args: string[]): boolean =>
+  spawnSync(program, args, { env: { ...process.env, PATH }, stdio: 'ignore' }).status === 0;
+const PYTHON_TESTERS = ['unittest', 'pytest'].filter((module) => succeeds('python3', '-c', `import ${module}`));
+
+test.each(PYTHON_TESTERS)(
+  '%s: the tests of a Python project run, and their report is kept like other new files',
+  {
+    ...TIMEOUT,
+  },
+  async (module) => {
+    const files = {
+      'calc.py': 'def add(a, b):\n  return a + b\n',
+      'test_calc.py':
+        'import unittest, calc\nclass T(unittest.TestCase):\n  def test_add(self):\n    self.assertEqual(calc.add(1, 2), 3)\n',
+    };
+    await using ws = await open({ files, path: PATH });
+    await ws.sh(`python3 -m ${module} >report.txt 2>&1`);
+    expect(readFileSync(ws.file('report.txt'), 'utf8')).toMatch(/1 passed|Ran 1 test/);
+    expect(existsSync(ws.file('.pytest_cache'))).toBe(module === 'pytest');
+  },
+);
+
+interface CompiledProject {
+  /** In front of the search path. */
+  readonly path: string | undefined;
+  readonly files: Readonly<Record<string, string>>;
+  readonly build: string;
+  readonly program: string;
+  readonly test: string;
+  readonly tested: RegExp;
+  /** Printed by a second build when the first one was kept with its times. */
+  readonly fresh: RegExp;
+}
+
+const MAIN = 'int main(void) { puts("built here"); return 0; }\n';
+const COMPILED: Readonly<Record<string, CompiledProject>> = {
+  cargo: {
+    path: rustPrograms(),
+    files: {
+      'Cargo.toml': '[package]\nname = "app"\nversion = "1.0.0"\nedition = "2021"\n',
+      'src/lib.rs': 'pub fn add(a: i32, b: i32) -> i32 { a + b }\n#[test]\nfn adds() { assert_eq!(add(1, 2), 3); }\n',
+      'src/main.rs': 'fn main() { assert_eq!(app::add(1, 2), 3); println!("built here"); }\n',
+    },
+    build: 'cargo build --offline --verbose',
+    program: 'target/debug/app',
+    test: 'cargo test --offline',
+    tested: /test adds \.\.\. ok/,
+    fresh: /Fresh app/,
+  },
+  make: {
+    path: succeeds('make', '--version') && succeeds('cc', '--version') ? PATH : undefined,
+    files: {
+      Makefile: 'out/app: main.c\n\tmkdir -p out\n\tcc -o $@ $<\ntest: out/app\n\t./out/app | grep -c built\n',
+      'main.c': `#include <stdio.h>\n${MAIN}`,
+    },
+    build: 'make',
+    program: 'out/app',
+    test: 'make test',
+    tested: /^1$/m,
+    fresh: /is up to date/,
+  },
+};
+const COMPILERS = Object.keys(COMPILED).filter((name) => COMPILED[name]?.path !== undefined);
+
+test('cargo, or make with a C compiler, is there to be tried', () => {
+  expect(COMPILERS, 'Install one of them: nothing that compiles was tried.').not.toEqual([]);
 });
+
+test.each(COMPILERS)(
+  '%s: a build is kept, runs on the host, and is not made again; its tests run',
+  TIMEOUT,
+  async (name) => {
+    const { path, files, build, program, test: check, tested, fresh } = COMPILED[name] as CompiledProject;
+    await using ws = await open({ files, path: `${path}:${PATH}` });
+    await ws.sh(build);
+    expect(ws.host(ws.file(program))).toBe('built here');
+    expect(await ws.sh(build)).toMatch(fresh);
+    expect(await ws.sh(check)).toMatch(tested);
+    expect(await ws.sh(`rm -rf ${program.split('/')[0]} && ${build}`)).not.toMatch(fresh);
+    expect(ws.host(ws.file(program))).toBe('built here');
+  },
+);
+
+/** The programs of Rust's toolchain themselves: those of rustup look for it in the home of the user, which a run does not see. */
+function rustPrograms(): string | undefined {
+  for (const rustc of ['rustc', join(homedir(), '.cargo/bin/rustc')]) {
+    const { status, stdout } = spawnSync(rustc, ['--print', 'sysroot'], { encoding: 'utf8' });
+    const programs = join(stdout?.trim() ?? '', 'bin');
+    if (status === 0 && existsSync(join(programs, 'cargo'))) return programs;
+  }
+  return undefined;
+}
 
 test('npm install from a registry brings packages, their commands and the lock', TIMEOUT, async () => {
   const server = await startRegistry();

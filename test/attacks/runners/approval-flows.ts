@@ -145,7 +145,6 @@ export const FLOWS: Readonly<Record<string, Flow>> = {
       'bash -c "npm ci; npm publish"',
     ]);
     if (widened?.outcome !== 'ask') return widened;
-    await server.post('/v1/rules', { rule: 'apply_changes(**)', verdict: 'ask' });
     await always(server, 'bash -c "ls"', []);
     return refuseChanges(server, 'bash -c "touch PWNED"');
   },

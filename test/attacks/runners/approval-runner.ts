@@ -1,5 +1,6 @@
 import { TestServer } from '../../server/test-server.ts';
 import type { Observation } from '../attack.ts';
+import { ASK_ABOUT_CHANGES } from '../case-settings.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner } from '../harness.ts';
 import { FLOWS, type FlowEnd } from './approval-flows.ts';
@@ -10,7 +11,9 @@ export const approvalRunner: Runner = {
   async run(fixture) {
     const flow = FLOWS[fixture.attack.class];
     if (flow === undefined) return undefined;
-    await using server = await TestServer.start({ workspaces: [fixture.workspace], home: fixture.values.HOME ?? '' });
+    const env = { PATH: process.env.PATH ?? '', TOOLWRIGHT_ASK: ASK_ABOUT_CHANGES };
+    const { workspace, values } = fixture;
+    await using server = await TestServer.start({ workspaces: [workspace], env, home: values.HOME ?? '' });
     const startedAt = performance.now();
     const end = await flow(server, fixture);
     if (end === undefined) return undefined;

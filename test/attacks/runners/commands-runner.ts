@@ -100,10 +100,11 @@ async function decide(fixture: Fixture): Promise<Observation> {
     return (await observe(commandsRunner, fixture)) as Observation;
   const lost = DESTROYING.test(attack.class) ? [effectOf(subject, workspace)] : [];
   const judged = [subject, ...lost];
-  const verdicts = judged.map((each) => policyFor(fixture).explain(each));
+  // Nothing runs here, so that the modes themselves answer about the loss.
+  const verdicts = judged.map((each) => policyFor(fixture, { ask: [] }).explain(each));
   const { verdict, reason } = verdicts.find((each) => each.verdict !== 'allow') ?? inWords;
   const everywhere = MODES.map((mode) => {
-    const all = judged.map((each) => policyFor(fixture, mode).decide(each).verdict);
+    const all = judged.map((each) => policyFor(fixture, { mode, ask: [] }).decide(each).verdict);
     return all.find((each) => each === 'deny') ?? all.find((each) => each === 'ask') ?? 'allow';
   });
   return { outcomes: [verdict], text: reason, durationMs: performance.now() - startedAt, detail: { everywhere } };

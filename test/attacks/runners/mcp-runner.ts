@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer } from '../../../src/app/start-server.ts';
 import type { Observation, OutcomeName } from '../attack.ts';
+import { ASK_ABOUT_CHANGES } from '../case-settings.ts';
 import { markedProcesses } from '../check-asserts.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner } from '../harness.ts';
@@ -132,7 +133,7 @@ class RawClient {
   #next = 0;
 
   constructor({ workspace, folder, values, attack }: Fixture) {
-    const asks = { TOOLWRIGHT_ASK: 'apply_changes(**)' };
+    const asks = { TOOLWRIGHT_ASK: ASK_ABOUT_CHANGES };
     const env = { PATH: process.env['PATH'], HOME: values['HOME'], TMPDIR: join(folder, 'tmp'), ...asks };
     const settings = ['--set', `stateDir=${join(folder, 'mcp-state')}`];
     const args = [TSX, join(root, 'src/cli/main.ts'), 'mcp', '-w', workspace, '--set', 'logLevel=silent', ...settings];

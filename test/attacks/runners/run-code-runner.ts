@@ -95,10 +95,9 @@ function createSandbox(fixture: Fixture): Sandbox {
 }
 
 function toRequest(code: Code, fixture: Fixture): RunRequest {
-  const written = Number(/write limit (\d+) MB/.exec(fixture.configuration)?.[1] ?? 0);
   const limits: Partial<Limits> = {
     ...(code.timeout !== undefined && { timeMs: code.timeout * 1000 }),
-    ...(written > 0 && { writeBytes: written * MB }),
+    ...(fixture.settings.writeLimitMb !== null && { writeBytes: fixture.settings.writeLimitMb * MB }),
   };
   const mark = fixture.values['MARK'] ?? '';
   return { command: commandOf(code), workspace: fixture.workspace, mounts: 'staged', limits, tag: mark };

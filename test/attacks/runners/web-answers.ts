@@ -44,6 +44,11 @@ function redirectsIn(line: string): Hop[] {
   return [{ host, path, step: from === '' ? 0 : null, status: Number(status), location }];
 }
 
+/** Whether the server does what a `net:` line says. */
+export function isKnownAnswer(line: string): boolean {
+  return specialAnswer(line) !== undefined || redirectsIn(line).length > 0;
+}
+
 function specialAnswer(line: string): Answer | undefined {
   if (/search backend/.test(line)) return searchResults(line);
   if (/endless|infinite|stops at \d+ MB/i.test(line)) return endless;

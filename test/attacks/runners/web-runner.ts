@@ -32,7 +32,7 @@ async function fetchOnce(fixture: Fixture): Promise<Observation> {
   await using internet = await createStubInternet(answersFor(attack.setup), namesIn(attack.setup));
   const world = await openWorkspace({ root: workspace });
   const port = Number(fixture.values['PORT']);
-  const hosts = allowlist(fixture.configuration);
+  const { hosts } = fixture.settings;
   const addresses = hosts.filter((host) => isIP(host) !== 0);
   const web = createWeb({
     dialer: internet.dialer,
@@ -82,12 +82,6 @@ function outcomesOf(result: ToolResult): readonly OutcomeName[] {
 }
 
 /** `cfg: allowlist = ["a.test", "*"] (words)` or `cfg: allowlist a.test`. */
-function allowlist(configuration: string): string[] {
-  const list = /allowlist\s*=\s*(\[[^\]]*\])/.exec(configuration)?.[1];
-  if (list !== undefined) return JSON.parse(list) as string[];
-  return /allowlist\s+([\w.*-]+)/.exec(configuration)?.slice(1) ?? [];
-}
-
 /** `dns: a.test -> 1.2.3.4`, `-> [a, b]`, `-> a on 1st lookup, b afterwards`. */
 function namesIn(setup: readonly string[]): Record<string, (lookup: number) => readonly string[]> {
   const entries = setup.flatMap((line) => {

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Reads data/mock_gerrit_data.json and prints review figures as JSON."""
+"""Reads data/mock_gerrit_data.json and prints review figures as JSON; --page PATH brings a page up to date with them."""
 
 import json
+import re
+import sys
 from collections import defaultdict
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +40,24 @@ def analyse(changes: list[dict]) -> dict:
     }
 
 
+def update(page: Path, figures: dict) -> None:
+    """Replaces the figures in the table of the page, and the numbers at its end."""
+    text = page.read_text(encoding="utf-8")
+    rows = {
+        "changes": figures["changes"],
+        "merged": f"{figures['merged']} ({figures['mergeRate']:.0%})",
+        "median hours to the first review": figures["medianHoursToFirstReview"],
+    }
+    for name, value in rows.items():
+        text = re.sub(rf"^\| {name} \| .* \|$", f"| {name} | {value} |", text, flags=re.MULTILINE)
+    waiting = ", ".join(str(number) for number in figures["waiting"]) or "none"
+    text = re.sub(r"(?<=^## Waiting for a review\n\n).*", f"{waiting}\n", text, flags=re.MULTILINE | re.DOTALL)
+    page.write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
     data = json.loads(DATA.read_text(encoding="utf-8"))
-    print(json.dumps({"project": data["project"], **analyse(data["changes"])}, indent=2))
+    figures = analyse(data["changes"])
+    if sys.argv[1:2] == ["--page"]:
+        update(Path(sys.argv[2]), figures)
+    print(json.dumps({"project": data["project"], **figures}, indent=2))
