@@ -1,8 +1,9 @@
-import type { ApprovalRecord, PreviewBlock } from '../kernel/call/approval.ts';
+import type { ApprovalRecord } from '../kernel/call/approval.ts';
 import type { ApprovalAnswers } from '../kernel/call/approval-answers.ts';
 import type { CallRecord } from '../kernel/call/call.ts';
 import type { ExecutionContext } from '../kernel/call/execution-context.ts';
 import type { Ledger, RuleRecord } from '../kernel/call/ledger.ts';
+import type { ChangesBlock } from '../kernel/call/read-selection.ts';
 import type { BlobStore, Logger } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
 import type { ChangesSelection, KeptChanges } from '../kernel/tool/kept-changes.ts';
@@ -14,9 +15,6 @@ import type { ModeView } from '../protocol/health.ts';
 import type { ModelChoice, ModelKeyChange, ModelsView } from '../protocol/models.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
 import type { ToolRegistry } from '../runtime/registry/registry.ts';
-
-/** The preview of pending changes. */
-export type PendingChangesBlock = Extract<PreviewBlock, { kind: 'changes' }>;
 
 /** Changes of a command that wait to be kept or discarded. */
 export interface PendingChange {
@@ -33,7 +31,7 @@ export interface PendingChanges {
   /** Oldest first, of all sessions, with what sessions collect. */
   list(): Promise<readonly PendingChange[]>;
   /** The changes as a person reads them, with diffs as far as there is room. */
-  present(change: PendingChange): Promise<PendingChangesBlock>;
+  present(change: PendingChange): Promise<ChangesBlock>;
   keep(change: PendingChange, selection: ChangesSelection, by: string): Promise<Result<KeptChanges>>;
   /** The message goes to the model, if it still waits. */
   discard(change: PendingChange, by: string, message?: string): Promise<Result<KeptChanges>>;

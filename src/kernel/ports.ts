@@ -118,7 +118,7 @@ export interface Subject {
   readonly isPartial?: boolean;
   /** Of such a call: the text of the user's rule by which the command ran, or null. */
   readonly allowedBy?: string | null;
-  /** What the call changes is collected in a stage of the session, and a person decides about all of it later. */
+  /** Changes of the call are collected in a stage of the session, and a person decides about all of them later. */
   readonly isCollected?: boolean;
   readonly context: ExecutionContext;
 }

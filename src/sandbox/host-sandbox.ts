@@ -162,8 +162,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       running.add(promise);
       return promise.finally(() => running.delete(promise));
     },
-    compare: async () => nothingStaged(options.kind),
-    open: async () => nothingStaged(options.kind),
+    ...withoutStages(options.kind),
     async close() {
       closing.abort(CLOSED);
       while (running.size > 0) await Promise.allSettled([...running]);
@@ -199,6 +198,11 @@ function launch(
     rmSync(script, { force: true });
     throw error;
   }
+}
+
+function withoutStages(kind: Sandbox['kind']): Pick<Sandbox, 'compare' | 'open'> {
+  const refuse = async (): Promise<Result<never>> => nothingStaged(kind);
+  return { compare: refuse, open: refuse };
 }
 
 function nothingStaged(kind: Sandbox['kind']): Result<never> {

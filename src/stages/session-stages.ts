@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { catchErrnoAsync } from '../host/errno.ts';
 import { statOf } from '../host/files.ts';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import { removeTree } from '../host/remove-tree.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { SessionStage, SessionStageOwner, SessionStages, Stage, StagedChanges } from '../kernel/world/stage.ts';
-import { describeStage, type StageJudges } from './describe-stage.ts';
+import type { SessionStage, SessionStageOwner, SessionStages, Stage } from '../kernel/world/stage.ts';
+import { describeCollected, listForGood, standingOn } from './collected-stage.ts';
+import type { StageJudges } from './describe-stage.ts';
 import { openStage } from './open-stage.ts';
 import { readSessionFiles, removeSessionFile, type SessionFile, writeSessionFile } from './session-file.ts';
 import { openSessionStage, type WorkingStage } from './session-stage.ts';
-import { readStageFile, type StageFile, writeStageFile } from './stage-file.ts';
-
-/** For a person who is asked about all that a session changed. */
-const TITLE = 'All changes of the session';
 
 export interface SessionStagesOptions extends StageJudges {
   /** Where it is noted which sessions have one. */
@@ -48,14 +45,18 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
   }
 
   function take(file: SessionFile): WorkingStage {
-    const { workspace, session, onto } = file;
-    const stage = openSessionStage({ sandbox, file, onto: onto === null ? undefined : find(workspace, onto) });
+    const { workspace, session } = file;
+    const stage = openSessionStage({ sandbox, file, onto: below(file) });
     working.set(keyOf(workspace, session), stage);
     return stage;
   }
 
   function find(workspace: string, session: string): WorkingStage | undefined {
     return working.get(keyOf(workspace, session));
+  }
+
+  function below({ workspace, onto }: Pick<SessionFile, 'workspace' | 'onto'>): WorkingStage | undefined {
+    return onto === null ? undefined : find(workspace, onto);
   }
 
   async function begin(owner: SessionStageOwner): Promise<Result<SessionStage>> {
@@ -92,22 +93,15 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
     removeSessionFile(notes, stage.id);
   }
 
-  async function describe(stage: WorkingStage, staged: StagedChanges): Promise<StageFile> {
-    const { workspace, session, callId, onto, folder } = stage;
-    const standsOn = onto === null ? undefined : find(workspace, onto);
-    const about = { workspace, session, callId, title: TITLE, allowedBy: null, standsOn };
-    const owner = { ...about, wrote: () => false };
-    const listed = { folder: folder.folder, owner, staged: stage.judged(staged), isPartial: false };
-    return { ...(await describeStage(options, listed)), isOfSession: true };
-  }
-
   async function review({ workspace, session }: SessionStage): Promise<Result<Stage | null>> {
     const stage = find(workspace, session);
     if (stage === undefined) return over(session);
-    const staged = await stage.use(() => sandbox.compare({ workspace, stage: stage.folder }));
+    const standsOn = below(stage);
+    await standsOn?.prepare();
+    const staged = await sandbox.compare({ workspace, stage: stage.folder });
     if (!staged.ok) return staged;
     if (staged.value.changes.length === 0) return ok(null);
-    const file = await describe(stage, staged.value);
+    const file = await describeCollected(options, { stage, standsOn, staged: staged.value });
     const seen = openStage(file, { discard: endFirst, kept: endFirst, before: () => stage.base() });
     return ok({ ...seen, createdAt: stage.createdAt, isCollecting: true });
   }
@@ -115,44 +109,17 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
   async function end({ workspace, session }: SessionStage): Promise<Result<boolean>> {
     const stage = find(workspace, session);
     if (stage === undefined) return over(session);
-    const above = standingOn(stage);
+    const above = standingOn(stage, [...working.values()]);
     if (above.length > 0) {
-      return fail(
-        'CONFLICT',
-        `These stand on the changes of ${session}: ${above.join(', ')}. End or decide about them first.`,
-      );
+      const next = 'End or decide about them first.';
+      return fail('CONFLICT', `These stand on the changes of ${session}: ${above.join(', ')}. ${next}`);
     }
     const closed = await stage.end();
     if (!closed.ok) return closed;
-    const { folder } = stage.folder;
-    const listed = await catchErrnoAsync('The changes of this session', async () => {
-      const staged = await sandbox.compare({ workspace, stage: stage.folder });
-      if (staged.ok && staged.value.changes.length > 0) writeStageFile(folder, await describe(stage, staged.value));
-      return staged;
-    });
-    if (!listed.ok) {
-      stage.goOn();
-      return listed;
-    }
-    forget(stage);
-    const hasChanges = listed.value.changes.length > 0;
-    if (!hasChanges) removeTree(folder);
-    return ok(hasChanges);
-  }
-
-  /** Sessions, running commands and pending changes that stand on a stage. */
-  function standingOn(stage: WorkingStage): string[] {
-    const { workspace, session } = stage;
-    const sessions = [...working.values()].filter((each) => each.workspace === workspace && each.onto === session);
-    const stages = dirname(stage.folder.folder);
-    const pending = readdirSync(stages)
-      .flatMap((id) => readStageFile(join(stages, id)) ?? [])
-      .filter((each) => each.workspace === workspace && each.standsOn === session);
-    return [
-      ...sessions.map((each) => `session ${each.session}`),
-      ...stage.held().map((title) => `the command ${title}`),
-      ...pending.map(({ id, title }) => `the pending changes ${id} of ${title}`),
-    ];
+    const listed = await listForGood(options, { stage, standsOn: below(stage) });
+    if (listed.ok) forget(stage);
+    else stage.goOn();
+    return listed;
   }
 
   return {

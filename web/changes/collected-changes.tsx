@@ -14,7 +14,7 @@ export function CollectSwitch({ session }: { session: string }): ReactNode {
   const [trouble, setTrouble] = useState<string | null>(null);
   // While the server is asked, the box shows the wish.
   const [wish, setWish] = useState<boolean | null>(null);
-  const change = async (collect: boolean) => {
+  const change = async ({ collect }: { collect: boolean }) => {
     setWish(collect);
     setTrouble(null);
     try {
@@ -33,7 +33,7 @@ export function CollectSwitch({ session }: { session: string }): ReactNode {
           className="size-4"
           checked={wish ?? collects}
           disabled={wish !== null}
-          onChange={({ target }) => void change(target.checked)}
+          onChange={({ target }) => void change({ collect: target.checked })}
         />
         {say('collect')}
       </label>
@@ -55,7 +55,7 @@ export function CollectedChanges({ session }: { session: string }): ReactNode {
   const collects = useStore(sessions).find(({ id }) => id === session)?.collects ?? false;
   const deciding = useRef(false);
   const load = useCallback(async () => {
-    // What is being decided about is loaded again when that is done.
+    // Changes that are being decided about are loaded again when that is done.
     if (deciding.current) return;
     const found = await findPending(
       (each) => each.session === session && each.ofSession && each.approvalId === null,

@@ -162,7 +162,7 @@ function afterKeeping(items: readonly FeedItem[], { id }: CallItem, event: Recor
     case 'approval.requested': {
       const { approvalId } = event.data;
       const keeping = { callId: event.callId, approvalId };
-      // What was left over or collected is decided about when the call is over.
+      // Changes that were left over or collected are decided about when the call is over.
       return change(items, id, (call) => (isOver(call) ? { keeping } : { phase: 'waiting', keeping }));
     }
     case 'approval.decided':

@@ -31,7 +31,7 @@ export async function endCollecting(app: CollectingApp, session: string): Promis
   return ended.ok ? ok(ended.value ? stage.id : null) : ended;
 }
 
-/** What the sessions of the workspace collect; a session without changes is left out. */
+/** The changes that sessions of the workspace collect; a session without changes is left out. */
 export async function collectedChanges(app: CollectingApp): Promise<Stage[]> {
   const stages = app.sessions.list(app.workspace.root);
   const seen = await Promise.all(stages.map((stage) => app.sessions.review(stage)));

@@ -212,7 +212,7 @@ export interface SessionStages {
   /** Learns of stages that other processes began or ended. */
   refresh(): void;
   list(workspace: string): readonly SessionStage[];
-  /** What it has changed so far. Null when there is nothing. */
+  /** The changes so far. Null when there are none. */
   review(stage: SessionStage): Promise<Result<Stage | null>>;
   /**
    * Ends it: its changes are pending from now on, under the same id. Returns false when there are none. CONFLICT while other

@@ -205,7 +205,7 @@ export interface PlannedPlace {
   readonly protectedBecause: string | null;
 }
 
-/** What one change would do. */
+/** The effect that one change would have. */
 export interface RehearsedChange {
   readonly applied: AppliedChange;
   readonly versions: RehearsedVersions;
@@ -349,7 +349,7 @@ export interface World {
   stages?(caller: Caller): Stages;
   /** Left out: the web answers NOT_CONFIGURED. */
   web?(caller: Caller): Web;
-  /** Files and search over a view of this workspace. What is written there is not journalled. Left out: there are no views. */
+  /** Files and search over a view of this workspace. Writes there are not journalled. Left out: there are no views. */
   over?(view: WorkspaceView): Pick<World, 'files' | 'search'>;
   /** Whether the changes of a session are collected in a stage of its own. Left out: no session's are. */
   collects?(session: string): boolean;

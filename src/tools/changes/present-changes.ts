@@ -1,10 +1,9 @@
-import type { ChangeItem, PreviewBlock } from '../../kernel/call/approval.ts';
+import type { ChangeItem } from '../../kernel/call/approval.ts';
 import { toChangeItem } from '../../kernel/call/change-item.ts';
+import type { ChangesBlock } from '../../kernel/call/read-selection.ts';
 import { diffText } from '../../kernel/text/diff-text.ts';
 import type { ClassifiedChange, Stage } from '../../kernel/world/stage.ts';
 import { textOf } from './staged-text.ts';
-
-type ChangesBlock = Extract<PreviewBlock, { kind: 'changes' }>;
 
 const MAX_ITEMS = 500;
 const MAX_DIFF_CHARACTERS = 60_000;
