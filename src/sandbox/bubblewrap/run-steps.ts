@@ -7,7 +7,7 @@ import type { CheckedRequest } from '../request.ts';
 import { endMessage } from '../run/end-message.ts';
 import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
 import type { BubblewrapOptions, PreparedSandbox, UntriedSandbox } from './bubblewrap-setup.ts';
-import { hasInnerMounts } from './inner-mounts.ts';
+import { innerMounts } from './inner-mounts.ts';
 import { runArguments } from './mounts.ts';
 import type { PreparedView, ViewOptions } from './prepared-view.ts';
 
@@ -65,7 +65,7 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
       return unnameable === undefined ? ok(found) : invalidNameError(workspace, unnameable);
     },
     viewOptions(prepared, workspace, found) {
-      const program = hasInnerMounts(workspace) ? null : prepared.stages.program;
+      const program = innerMounts(workspace).length > 0 ? null : prepared.stages.program;
       return { folder: prepared.folder, workspace, found, program };
     },
     start(prepared, request, { checked, view }) {

@@ -10,6 +10,7 @@ import type { Mirror } from '../stage/mirror.ts';
 import { type OpenStage, openStage, readRecord } from '../stage/stage-folder.ts';
 import type { PreparedSandbox } from './bubblewrap-setup.ts';
 import { viewOfCopy } from './copied-view.ts';
+import { innerMounts } from './inner-mounts.ts';
 import type { PreparedView } from './prepared-view.ts';
 import { isOverlayRefused, type RunSteps, resultOf } from './run-steps.ts';
 import { mountOnly, openStageView, readRun, viewOf } from './stage-views.ts';
@@ -98,7 +99,8 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
       return changes;
     }
     const end = changes.ok ? ran.value : { ...ran.value, endedBy: ran.value.endedBy ?? ('write' as const) };
-    return ok(resultOf(end, checked, { staged: changes.ok ? changes.value : null, notes: mirror?.notes() ?? [] }));
+    const notes = [...(mirror?.notes() ?? copyNotes(prepared, stage, workspace))];
+    return ok(resultOf(end, checked, { staged: changes.ok ? changes.value : null, notes }));
   }
 
   async function changesOf(prepared: PreparedSandbox, query: CheckedStage): Promise<Result<StagedChanges>> {
@@ -147,6 +149,15 @@ function listOpened(
 ): Promise<Result<StagedChanges>> {
   const hidden = found.filter(isMasked).map(({ path }) => path);
   return listChanges({ ...query, opened: view?.opened() ?? null, hidden });
+}
+
+/** Why a stage is a copy where stages could be overlays. */
+function copyNotes({ stages }: PreparedSandbox, { folder }: OpenStage, workspace: string): string[] {
+  if (stages.program === null || readRecord(folder)?.kind !== 'copy') return [];
+  const mounts = innerMounts(workspace).map((point) => point.slice(workspace.length + 1));
+  if (mounts.length === 0) return [];
+  const shown = mounts.slice(0, 3).join(', ');
+  return [`There is a mount inside the workspace (${shown}), so it was copied for this run: unmount it for speed.`];
 }
 
 function isBusy(folder: string): Result<never> {
