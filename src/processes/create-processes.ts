@@ -2,7 +2,6 @@ import { realpathSync } from 'node:fs';
 import { configsPrinted } from '../git/config-reads.ts';
 import { findGitCredential } from '../git/credentials.ts';
 import { historyFoldersPrinted } from '../git/history-contents.ts';
-import { sourceFolders } from '../git/source-folders.ts';
 import { fail, type Result } from '../kernel/result.ts';
 import type { BackgroundProcess, CommandRequest, Commands } from '../kernel/world/commands.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
@@ -58,14 +57,14 @@ export function createProcesses(options: ProcessesOptions): Processes {
     const elsewhere = (): Result<never> | undefined => (isAt(caller.workingDir, root) ? undefined : refuse(root));
     const scope = `${root}\0${caller.session}`;
 
-    /** A process that writes to a stage sees edits of the host in the folders of the source. */
+    /** A process that writes to a stage sees edits of the host. */
     async function start(given: CommandRequest): Promise<Result<BackgroundProcess>> {
       const request = { ...toRunRequest(place, given, caller), signal: caller.signal };
       const { title, writes } = given;
       if (writes !== 'stage') return background.start(scope, { title, request, stage: null });
       const begun = await beginStage(place, caller, { title, allowedBy: null });
       if (!begun.ok) return begun;
-      const stage = { ...begun.value.folder, live: await sourceFolders(root, sandbox) };
+      const stage = { ...begun.value.folder, ...(standsOn === undefined && { followsHost: true as const }) };
       return background.start(scope, { title, request: { ...request, stage }, stage: begun.value });
     }
 

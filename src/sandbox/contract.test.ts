@@ -8,6 +8,7 @@ import type { Sandbox } from '../kernel/world/sandbox.ts';
 import { createReadFirst } from '../testing/read-first-sandbox.ts';
 import { sandboxCloseCheck, sandboxContract, sandboxModesCheck } from '../testing/sandbox-contract.ts';
 import { hiddenFileContract, oddPathContract, stageContract, stageLifeContract } from '../testing/stage-contract.ts';
+import { followContract, followedChangesContract } from '../testing/stages/follow-contract.ts';
 import { createBubblewrap } from './bubblewrap/bubblewrap.ts';
 import { createNone } from './none.ts';
 
@@ -47,6 +48,13 @@ describe.each([
   const sandbox = createBubblewrap({ ...host, filePolicy, stages });
   afterAll(() => sandbox.close());
   const subject = { sandbox, workspace: () => mkdtempSync(join(root, 'ws-')) };
-  const contracts = [stageContract, oddPathContract, stageLifeContract, hiddenFileContract];
+  const contracts = [
+    stageContract,
+    oddPathContract,
+    stageLifeContract,
+    hiddenFileContract,
+    followContract,
+    followedChangesContract,
+  ];
   for (const check of contracts.flatMap((contract) => contract(subject))) test(check.title, check.run);
 });

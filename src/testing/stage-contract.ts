@@ -1,35 +1,21 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { digestOf, versionOf } from '../host/file-version.ts';
-import {
-  LIVE_INPUT,
-  type RunningCommand,
-  type RunRequest,
-  type RunResult,
-  type Sandbox,
-} from '../kernel/world/sandbox.ts';
-import type { StagedChange, StagedChanges } from '../kernel/world/stage.ts';
+import { LIVE_INPUT, type RunningCommand, type RunRequest, type RunResult } from '../kernel/world/sandbox.ts';
+import type { StagedChange } from '../kernel/world/stage.ts';
 import type { SandboxCheck } from './sandbox-contract.ts';
-
-export interface StageSubject {
-  readonly sandbox: Sandbox;
-  /** Returns a fresh empty folder. */
-  workspace(): string;
-}
+import {
+  briefly,
+  check,
+  createRunner,
+  filled,
+  newStage,
+  type StageSubject,
+  textOf,
+  until,
+} from './stages/stage-runner.ts';
 
 /** The contract of staged runs: the changes are listed exactly, and the workspace stays as it was. */
 export function stageContract(subject: StageSubject): SandboxCheck[] {
@@ -286,22 +272,6 @@ export function stageLifeContract(subject: StageSubject): SandboxCheck[] {
         lists.map(() => []),
       );
     }),
-    check('shows live folders as they are, with events, and nothing can be written there', async () => {
-      const workspace = filled(subject.workspace(), { 'src/a': '1', other: '1' });
-      const stage = { folder: await newStage(sandbox), live: ['src'] };
-      const { output, result } = await meanwhile(
-        { workspace, stage },
-        'cat src/a src/new; echo 2 >src/a; echo 2 >other',
-        () => {
-          writeFileSync(join(workspace, 'next'), 'edited ');
-          renameSync(join(workspace, 'next'), join(workspace, 'src/a'));
-          writeFileSync(join(workspace, 'src/new'), 'new\n');
-        },
-      );
-      assert.match(output, /edited new\n/);
-      assert.match(output, /src\/a: Read-only file system/);
-      assert.deepEqual(briefly(result.staged?.changes ?? []), ['created begun', 'modified other']);
-    }),
   ];
 
   async function meanwhile(
@@ -358,7 +328,7 @@ const ATTEMPTS: Readonly<Record<string, string>> = {
 
 /** The contract of hidden files: no way of reading one works, in a stage or in mode `read`. */
 export function hiddenFileContract(subject: StageSubject): SandboxCheck[] {
-  const { staged, sandbox } = createRunner(subject);
+  const { staged } = createRunner(subject);
 
   function withSecrets(): string {
     const files = { '.env': 'KEY=hush-1', 'sub/.env': 'KEY=hush-2', 'sub/.ssh/id': 'hush-3', 'a.txt': 'a' };
@@ -413,114 +383,9 @@ export function hiddenFileContract(subject: StageSubject): SandboxCheck[] {
         assert.deepEqual(result.staged?.changes ?? [], []);
       }
     }),
-    check('does not show a folder live that holds a hidden file, and says so', async () => {
-      const workspace = withSecrets();
-      const stage = { folder: await newStage(sandbox), live: ['sub'] };
-      const result = await staged('cat sub/.env sub/.ssh/id', { workspace, stage });
-      assertNoSecret(textOf(result));
-      assert.match(result.notes.join(), /Edits in sub are not seen while it runs: sub\/\.\S+ is hidden from it\./);
-    }),
-    check('ends a run when a hidden file appears in a folder that it sees live, however deep', async () => {
-      for (const place of ['src/.env', 'src/deep/.env', 'src/made/later/.env']) {
-        const workspace = filled(subject.workspace(), { 'src/deep/a': '1' });
-        const stage = { folder: await newStage(sandbox), live: ['src'] };
-        let running: RunningCommand | undefined;
-        const onStart = (started: RunningCommand) => {
-          running = started;
-        };
-        const ended = staged('echo ready; sleep 60', { workspace, stage, onStart });
-        await until(() => (running?.log.totalBytes ?? 0) > 0);
-        filled(workspace, { [place]: 'hush-1' });
-        const result = await ended;
-        assert.equal(result.endedBy, 'exposed', place);
-      }
-    }),
   ];
-}
-
-interface StageRunner {
-  readonly sandbox: Sandbox;
-  /** Runs a script, in a new stage and a new workspace unless the request has others. */
-  staged(script: string, more?: Partial<RunRequest>): Promise<RunResult>;
-  /** Runs a script in a workspace with these files; asserts that it ends well and that nothing of the workspace changed. */
-  changesOf(files: WorkspaceFiles, script: string): Promise<StagedChanges>;
-}
-
-function createRunner({ sandbox, workspace: make }: StageSubject): StageRunner {
-  async function staged(script: string, more: Partial<RunRequest> = {}): Promise<RunResult> {
-    const stage = { folder: await newStage(sandbox) };
-    const base = { command: { script }, workspace: make(), mounts: 'staged', tag: 'stage', stage } as const;
-    const result = await sandbox.run({ ...base, ...more });
-    assert.ok(result.ok, result.ok ? '' : result.error.message);
-    return result.value;
-  }
-
-  return {
-    sandbox,
-    staged,
-    async changesOf(files, script) {
-      const workspace = filled(make(), files);
-      const before = treeOf(workspace);
-      const result = await staged(script, { workspace });
-      assert.deepEqual(treeOf(workspace), before, 'the workspace changed');
-      assert.equal(result.exitCode, 0, textOf(result));
-      assert.ok(result.staged !== null);
-      return result.staged;
-    },
-  };
-}
-
-async function newStage(sandbox: Sandbox): Promise<string> {
-  const status = await sandbox.status();
-  assert.ok(status.ok && status.value.stages.folder !== null);
-  return mkdtempSync(join(status.value.stages.folder, 'stage-'));
-}
-
-type WorkspaceFiles = Readonly<Record<string, string | { readonly link: string }>>;
-
-function filled(workspace: string, files: WorkspaceFiles): string {
-  for (const [path, content] of Object.entries(files)) {
-    const full = join(workspace, path);
-    mkdirSync(dirname(full), { recursive: true });
-    if (typeof content === 'string') writeFileSync(full, content);
-    else symlinkSync(content.link, full);
-  }
-  return workspace;
-}
-
-/** Everything about a tree that a run could change. */
-function treeOf(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .map((entry) => {
-      const path = join(entry.parentPath, entry.name);
-      const { mode, mtimeMs, ino } = lstatSync(path);
-      const content = entry.isFile() ? readFileSync(path, 'latin1') : entry.isSymbolicLink() ? readlinkSync(path) : '';
-      return `${path} ${mode} ${mtimeMs} ${ino} ${content}`;
-    })
-    .sort();
-}
-
-function briefly(changes: readonly StagedChange[]): string[] {
-  return changes.map(({ kind, path }) => `${kind} ${path}`);
-}
-
-/** Both streams, in order. */
-function textOf({ output }: RunResult): string {
-  return Buffer.from(output.log.read(0, 1_000_000)).toString();
 }
 
 function assertNoSecret(text: string): void {
   for (const secret of SECRETS) assert.ok(!text.includes(secret), `it read ${secret}: ${text.slice(0, 500)}`);
-}
-
-function check(title: string, run: () => Promise<void>): SandboxCheck {
-  return { title, run };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!holds()) {
-    assert.ok(Date.now() < deadline, 'it did not come true in 20 s');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

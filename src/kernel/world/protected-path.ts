@@ -35,6 +35,11 @@ export function kindOf(entry: FolderEntry): ProtectedPath['kind'] {
   return entry.isSymbolicLink() ? 'symlink' : 'other';
 }
 
+/** False for a symlink: its target is masked, which the scan lists as well. */
+export function isMasked({ access, kind }: ProtectedPath): boolean {
+  return access === 'hidden' && kind !== 'symlink';
+}
+
 /** The error for a path whose content is unknown: nothing runs where some of it may have to be hidden. */
 export function unreadableError(workspace: string, { path, kind }: ProtectedPath): Result<never> {
   if (kind === 'file') {

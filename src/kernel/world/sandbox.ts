@@ -49,10 +49,9 @@ export const DEFAULT_LIMITS: Limits = {
 };
 
 /**
- * The cause that ended a run before its command was done. `exposed`: the host put a hidden file into a folder that the run
- * sees live. `cancel`: the caller's signal. `closed`: the sandbox was closed.
+ * The cause that ended a run before its command was done. `cancel`: the caller's signal. `closed`: the sandbox was closed.
  */
-export type RunEnd = 'time' | 'cpu' | 'memory' | 'processes' | 'write' | 'output' | 'exposed' | 'cancel' | 'closed';
+export type RunEnd = 'time' | 'cpu' | 'memory' | 'processes' | 'write' | 'output' | 'cancel' | 'closed';
 
 /** Which hosts a run may reach. Without it there is no network at all, loopback of the machine included. */
 export interface NetworkAccess {

@@ -46,10 +46,10 @@ export interface StageFolder {
   /** The folders of stages that this one stands on, nearest first: the run sees their changes, which are not its own. */
   readonly below?: readonly string[];
   /**
-   * Folders relative to the workspace whose real files the run sees, read-only and with events when the host edits them.
-   * One that holds a hidden file is not shown like that, and a hidden file that appears in one ends the run.
+   * The run sees edits of the host while it goes on, with events, and can write everywhere; a file that it has changed stays as it
+   * left it. A file whose name must be hidden never appears in it. For a new stage that stands on no other one.
    */
-  readonly live?: readonly string[];
+  readonly followsHost?: true;
 }
 
 /** All changes of a stage, in the order of their paths, a folder before its entries. */

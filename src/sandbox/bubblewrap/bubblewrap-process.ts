@@ -14,8 +14,7 @@ import { resolveProgram } from '../request.ts';
 import { createLiveInput, type LiveInput } from '../run/input-pipe.ts';
 import type { PipePool } from '../run/pipes.ts';
 import { type SupervisedRun, supervise } from '../run/supervise.ts';
-import type { LiveFolders } from '../stage/live-folders.ts';
-import { type OverlayMount, type OverlayProgram, REFUSED, underOverlay } from '../stage/overlay.ts';
+import { type OverlayMounts, type OverlayProgram, REFUSED, underOverlays } from '../stage/overlay.ts';
 import { explainFailure } from './detect.ts';
 import { DONE, environment, insideScript, outsideScript, withVariables } from './launch-scripts.ts';
 import type { Launcher, LauncherPool } from './launcher.ts';
@@ -41,7 +40,6 @@ export interface ProcessPlan {
   /** The folder that is mounted as /etc, and nowhere else. */
   readonly etc: string;
   readonly view: WorkspaceView;
-  readonly live: LiveFolders;
   readonly signals: readonly AbortSignal[];
   readonly dialer: Dialer | undefined;
   /** Receives removals that still go on when the process has ended. */
@@ -50,9 +48,7 @@ export interface ProcessPlan {
 
 /** How the workspace comes into the sandbox, and where writes go. */
 export interface WorkspaceView {
-  readonly overlay: { readonly program: OverlayProgram; readonly mount: OverlayMount } | null;
-  /** The folder that is mounted in place of the workspace; null for an overlay. */
-  readonly source: string | null;
+  readonly overlay: { readonly program: OverlayProgram; readonly mounts: OverlayMounts } | null;
   /** Where writes go, and what it held at first; null when nothing can be written. */
   readonly writable: { readonly folder: string; readonly before: FolderSize } | null;
   /** Called when all is mounted and before the command begins. Throws what the system throws. */
@@ -94,8 +90,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   try {
     const { writable } = plan.view;
     const disk = writable === null ? null : createDiskGrowth(writable.folder, writable.before);
-    const { isExposed } = plan.live;
-    const tree = namespaceTree({ monitor: started.child, status, cgroup, disk, isExposed });
+    const tree = namespaceTree({ monitor: started.child, status, cgroup, disk });
     const supervising = supervise(started, {
       limits: plan.limits,
       folder: plan.folder,
@@ -105,7 +100,6 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
       tree: () => tree,
     });
     network?.onBroken(() => tree.kill());
-    plan.live.onExposed(() => tree.kill());
     launcher.go();
     const failed = await whyNotMounted(launcher, plan);
     // Nothing of it has begun, so that nothing has to tidy up.
@@ -132,8 +126,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
 
 /** Null when all is mounted, and for a bubblewrap that ended by itself. */
 async function whyNotMounted({ started, status }: Launcher, plan: ProcessPlan): Promise<string | null> {
-  const workspace = { path: plan.workspace, source: plan.view.source };
-  const mounted = await waitForMounts(started.child, status, { etc: plan.etc, workspace });
+  const mounted = await waitForMounts(started.child, status, plan.etc);
   if (mounted === 'ended') return null;
   if ('failed' in mounted) return mounted.failed;
   try {
@@ -168,7 +161,7 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: Liv
 }
 
 function underView({ view: { overlay }, bwrap }: ProcessPlan, words: readonly string[]): readonly string[] {
-  return overlay === null ? words : underOverlay({ kind: overlay.program, bwrap }, overlay.mount, words);
+  return overlay === null ? words : underOverlays({ kind: overlay.program, bwrap }, overlay.mounts, words);
 }
 
 async function openWay(launcher: Launcher, { request, dialer }: ProcessPlan): Promise<SandboxNetwork | null> {
@@ -195,8 +188,7 @@ async function outcome(given: {
 }): Promise<Result<ProcessEnd>> {
   const { plan, supervised, used, network } = given;
   const { exitCode, said } = given.ended;
-  const exposed = plan.live.isExposed() ? 'exposed' : null;
-  const endedBy = supervised.endedBy ?? exposed ?? (exitCode === 0 ? null : used.passed);
+  const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : used.passed);
   if (exitCode === null && endedBy === null) return whyNotStarted(supervised);
   const coded = signalOf(exitCode);
   const signal = isSignal(coded, said) ? coded : null;

@@ -1,11 +1,11 @@
 import { readText } from '../../host/files.ts';
 import { isWithin } from '../toolchains.ts';
 
-/** Whether other file systems are mounted in a folder: an overlay would show what lies below them, or cannot be mounted. */
-export function hasInnerMounts(folder: string): boolean {
+/** Where other file systems are mounted in a folder: an overlay would show what lies below them, or cannot be mounted. */
+export function innerMounts(folder: string): string[] {
   const lines = (readText('/proc/self/mountinfo') ?? '').split('\n');
   const points = lines.map((line) => unescaped(line.split(' ')[4] ?? ''));
-  return points.some((point) => point !== folder && point !== '' && isWithin(point, folder));
+  return points.filter((point) => point !== folder && point !== '' && isWithin(point, folder));
 }
 
 /** The kernel writes blanks and the like as octal numbers. */

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { realPath } from '../../host/files.ts';
-import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
+import { isMasked, type ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { Limits } from '../../kernel/world/sandbox.ts';
 import { isWithin, SYSTEM_FOLDERS } from '../toolchains.ts';
 import { INSIDE_HOME } from './etc-files.ts';
@@ -72,11 +72,6 @@ function systemFolder(path: string): string[] {
 
 function bindReadOnly(path: string): string[] {
   return ['--ro-bind', path, path];
-}
-
-/** False for a symlink: its target is masked, which the scan lists as well. */
-export function isMasked({ access, kind }: ProtectedPath): boolean {
-  return access === 'hidden' && kind !== 'symlink';
 }
 
 /**

@@ -69,8 +69,6 @@ export function namespaceTree(given: {
   cgroup: Cgroup | null;
   /** Watches the stage that it writes to, if any. */
   disk: DiskGrowth | null;
-  /** Whether it sees a hidden file by now. */
-  isExposed(): boolean;
 }): NamespaceTree {
   const { cgroup, disk } = given;
   const monitor = identifyChild(given.monitor);
@@ -113,7 +111,6 @@ export function namespaceTree(given: {
   return {
     ...(quick !== null && { pauseMs: QUICK_MS }),
     check(limits) {
-      if (given.isExposed()) return 'exposed';
       const root = first();
       if (root === null || quick?.isCalm(limits.processes) || !isOurs(root)) return null;
       const pids = [root.pid, ...descendants(root.pid, limits.processes + 1)];

@@ -5,12 +5,11 @@ import { DEFAULT_LIMITS, type RunRequest, type RunResult } from '../../kernel/wo
 import { createTreeScan } from '../protected-paths/tree-scan.ts';
 import type { CheckedRequest } from '../request.ts';
 import { endMessage } from '../run/end-message.ts';
-import type { LiveFolders } from '../stage/live-folders.ts';
 import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
 import type { BubblewrapOptions, PreparedSandbox, UntriedSandbox } from './bubblewrap-setup.ts';
-import { hasInnerMounts } from './inner-mounts.ts';
+import { innerMounts } from './inner-mounts.ts';
 import { runArguments } from './mounts.ts';
-import type { PreparedView, ViewOptions } from './workspace-view.ts';
+import type { PreparedView, ViewOptions } from './prepared-view.ts';
 
 /** The steps that every run of one sandbox is made of. */
 export interface RunSteps {
@@ -31,7 +30,6 @@ export interface RunSteps {
 export interface RunPlan {
   readonly checked: CheckedRequest;
   readonly view: PreparedView;
-  readonly live: LiveFolders;
 }
 
 /** For commands of our own. */
@@ -67,10 +65,10 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
       return unnameable === undefined ? ok(found) : invalidNameError(workspace, unnameable);
     },
     viewOptions(prepared, workspace, found) {
-      const program = hasInnerMounts(workspace) ? null : prepared.stages.program;
+      const program = innerMounts(workspace).length > 0 ? null : prepared.stages.program;
       return { folder: prepared.folder, workspace, found, program };
     },
-    start(prepared, request, { checked, view, live }) {
+    start(prepared, request, { checked, view }) {
       const { folder } = prepared;
       const { workspace, alias, cwd, limits } = checked;
       const mounts = {
@@ -86,7 +84,6 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
         mounts: runArguments(mounts),
         etc: folder.etc,
         view: view.view,
-        live,
         signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
         onRemoval: waitFor,
       });

@@ -1,26 +1,21 @@
 import { catchErrnoAsync } from '../../host/errno.ts';
 import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
+import { isMasked, type ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { OpenView, RunRequest, RunResult } from '../../kernel/world/sandbox.ts';
 import type { StagedChanges } from '../../kernel/world/stage.ts';
 import type { CheckedRequest } from '../request.ts';
+import { saveMirror } from '../stage/begin-copy.ts';
 import { listChanges } from '../stage/list-changes.ts';
-import { type LiveFolders, NO_LIVE_FOLDERS, watchLiveFolders } from '../stage/live-folders.ts';
-import { openFolder } from '../stage/open-folder.ts';
+import type { Mirror } from '../stage/mirror.ts';
 import { type OpenStage, openStage, readRecord } from '../stage/stage-folder.ts';
 import type { PreparedSandbox } from './bubblewrap-setup.ts';
-import { isMasked } from './mounts.ts';
-import { isOverlayRefused, type RunSteps, resultOf, uncheckedIn } from './run-steps.ts';
-import {
-  comparedView,
-  copiedView,
-  type PreparedView,
-  readView,
-  stagedView,
-  stageReadView,
-  type ViewOptions,
-} from './workspace-view.ts';
+import { viewOfCopy } from './copied-view.ts';
+import { innerMounts } from './inner-mounts.ts';
+import type { PreparedView } from './prepared-view.ts';
+import { isOverlayRefused, type RunSteps, resultOf } from './run-steps.ts';
+import { mountOnly, openStageView, readRun, viewOf } from './stage-views.ts';
+import { comparedView } from './workspace-view.ts';
 
 export interface StagedRuns {
   run(prepared: PreparedSandbox, request: RunRequest, checked: CheckedRequest): Promise<Result<RunResult>>;
@@ -52,6 +47,8 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
   const busy = new Set<string>();
   /** How many views of a stage this process has open: the next one may be mounted before the last one is closed. */
   const views = new Map<string, number>();
+  /** Of the runs that follow the host now, by the folder of their stage. */
+  const mirrors = new Map<string, Mirror>();
 
   async function run(
     prepared: PreparedSandbox,
@@ -87,24 +84,28 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     const { workspace, limits } = checked;
     const found = await steps.findHidden(workspace);
     if (!found.ok) return found;
-    const policy = steps.options.filePolicy;
-    using live = watchLiveFolders({ workspace, wanted: stage.live, found: found.value, policy });
     const options = steps.viewOptions(prepared, workspace, found.value);
-    const made = await viewOf(layers === 'copy' ? { ...options, program: null } : options, stage, live);
+    const made = await viewOf(steps, layers === 'copy' ? { ...options, program: null } : options, stage);
     if (!made.ok) return made;
     using view = made.value;
-    const ran = await steps.start(prepared, request, { checked, view, live });
+    const { mirror } = view;
+    if (mirror !== null) mirrors.set(stage.folder, mirror);
+    const ran = await steps.start(prepared, request, { checked, view });
+    await mirror?.catchUp();
+    save(stage);
+    mirrors.delete(stage.folder);
     if (!ran.ok) return ran;
     const query = { stage, workspace, maxChanges: limits.newFiles };
-    // Live folders lie over what earlier runs of the stage changed there; a run that was ended early has no view.
-    const isSeen = view.opened() !== null && live.paths.length === 0;
+    // A run that was ended early has no view; and where the host was followed, other files may have to be hidden by now.
+    const isSeen = view.opened() !== null && mirror === null;
     const changes = isSeen ? await listOpened(query, found.value, view) : await changesOf(prepared, query);
     if (!changes.ok && changes.error.code !== 'TOO_LARGE') {
       ran.value.supervised.output.log.dispose();
       return changes;
     }
     const end = changes.ok ? ran.value : { ...ran.value, endedBy: ran.value.endedBy ?? ('write' as const) };
-    return ok(resultOf(end, checked, { staged: changes.ok ? changes.value : null, notes: live.notes }));
+    const notes = [...(mirror?.notes() ?? copyNotes(prepared, stage, workspace))];
+    return ok(resultOf(end, checked, { staged: changes.ok ? changes.value : null, notes }));
   }
 
   async function changesOf(prepared: PreparedSandbox, query: CheckedStage): Promise<Result<StagedChanges>> {
@@ -113,82 +114,28 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     if (record === null) return ok({ changes: [], content: stage.content });
     const found = await steps.findHidden(workspace);
     if (!found.ok) return found;
-    if (record.kind === 'copy') return listOpened(query, found.value, null);
-    const view = steps.viewOptions(prepared, workspace, found.value);
-    if (view.program === null) return unmountable(stage.folder);
-    using compared = comparedView({ ...view, program: view.program }, stage);
-    const mounted = await mountOnly(prepared, workspace, compared);
+    save(stage);
+    const options = steps.viewOptions(prepared, workspace, found.value);
+    const made = record.kind === 'copy' ? viewOfCopy(options, stage, 'seen') : comparedView(options, stage);
+    if (!made.ok) return made;
+    using compared = made.value;
+    if (compared.view.overlay === null) return listOpened(query, found.value, null);
+    const mounted = await mountOnly(steps, { prepared, workspace, view: compared });
     return mounted.ok ? await listOpened(query, found.value, compared) : mounted;
   }
 
-  /** Mounts a view without a command of anybody in it. */
-  async function mountOnly(prepared: PreparedSandbox, workspace: string, view: PreparedView): Promise<Result<void>> {
-    const request: RunRequest = { command: ['/bin/true'], workspace, mounts: 'read', tag: 'view' };
-    const ran = await steps.start(prepared, request, {
-      checked: uncheckedIn(workspace),
-      view,
-      live: NO_LIVE_FOLDERS,
-    });
-    if (!ran.ok) return ran;
-    ran.value.supervised.output.log.dispose();
-    return view.opened() === null && view.view.overlay !== null ? unmountable(workspace) : ok(undefined);
-  }
-
-  async function read(
-    prepared: PreparedSandbox,
-    request: RunRequest,
-    checked: CheckedRequest,
-  ): Promise<Result<RunResult>> {
-    const { workspace } = checked;
-    const found = await steps.findHidden(workspace);
-    if (!found.ok) return found;
-    const options = steps.viewOptions(prepared, workspace, found.value);
-    const opened = request.stage && openStage(request.stage, workspace, prepared.stages.folder);
-    if (opened?.ok === false) return opened;
-    const stage = opened?.value;
-    const layered = await runIn(options);
-    return isOverlayRefused(layered) ? runIn({ ...options, program: null }) : layered;
-
-    async function runIn(viewOptions: ViewOptions): Promise<Result<RunResult>> {
-      const made = stage === undefined ? readView(viewOptions) : stageReadView(viewOptions, stage);
-      if (!made.ok) return made;
-      using view = made.value;
-      const ran = await steps.start(prepared, request, { checked, view, live: NO_LIVE_FOLDERS });
-      return ran.ok ? ok(resultOf(ran.value, checked, { staged: null, notes: [] })) : ran;
-    }
+  function save(stage: OpenStage): void {
+    const mirror = mirrors.get(stage.folder);
+    const record = readRecord(stage.folder);
+    if (mirror !== undefined && record !== null) saveMirror(stage, mirror, record);
   }
 
   async function open(prepared: PreparedSandbox, { stage, workspace }: CheckedStage): Promise<Result<OpenView>> {
     if (busy.has(stage.folder)) return isBusy(stage.folder);
-    const found = await steps.findHidden(workspace);
-    if (!found.ok) return found;
-    const options = steps.viewOptions(prepared, workspace, found.value);
-    const mounted = await mount(options);
-    if (!isOverlayRefused(mounted) || stage.record !== null) return mounted;
-    removeTree(stage.content);
-    return mount({ ...options, program: null });
-
-    async function mount(viewOptions: ViewOptions): Promise<Result<OpenView>> {
-      const leave = enter(stage.folder);
-      const made = await viewOf(viewOptions, stage, NO_LIVE_FOLDERS);
-      const done =
-        made.ok && made.value.view.overlay !== null ? await mountOnly(prepared, workspace, made.value) : made;
-      if (!made.ok || !done.ok) {
-        if (made.ok) made.value[Symbol.dispose]();
-        leave();
-        return done.ok ? unmountable(stage.folder) : done;
-      }
-      const view = made.value;
-      const copy = view.opened() === null ? openFolder(stage.content, 'ours') : null;
-      return ok({
-        fd: (copy ?? view.opened()?.merged)?.fd ?? -1,
-        close() {
-          copy?.close();
-          view[Symbol.dispose]();
-          leave();
-        },
-      });
-    }
+    const leave = enter(stage.folder);
+    const opened = await openStageView(steps, { prepared, stage, workspace, onClose: leave });
+    if (!opened.ok) leave();
+    return opened;
   }
 
   function enter(folder: string): () => void {
@@ -200,16 +147,12 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     };
   }
 
-  return { run, changesOf, read, open };
-}
-
-/** A stage goes on as it was begun. */
-async function viewOf(options: ViewOptions, stage: OpenStage, live: LiveFolders): Promise<Result<PreparedView>> {
-  const { program } = options;
-  if (program === null || stage.record?.kind === 'copy') {
-    return stage.record?.kind === 'overlay' ? unmountable(stage.folder) : copiedView(options, stage, live);
-  }
-  return ok(stagedView({ ...options, program }, stage, live));
+  return {
+    run,
+    changesOf,
+    open,
+    read: (prepared, request, checked) => readRun(steps, { prepared, request, checked }),
+  };
 }
 
 function listOpened(
@@ -221,10 +164,15 @@ function listOpened(
   return listChanges({ ...query, opened: view?.opened() ?? null, hidden });
 }
 
-function isBusy(folder: string): Result<never> {
-  return fail('CONFLICT', `A run goes on in the stage ${folder}: wait until it has ended.`);
+/** Why a stage is a copy where stages could be overlays. */
+function copyNotes({ stages }: PreparedSandbox, { folder }: OpenStage, workspace: string): string[] {
+  if (stages.program === null || readRecord(folder)?.kind !== 'copy') return [];
+  const mounts = innerMounts(workspace).map((point) => point.slice(workspace.length + 1));
+  if (mounts.length === 0) return [];
+  const shown = mounts.slice(0, 3).join(', ');
+  return [`There is a mount inside the workspace (${shown}), so it was copied for this run: unmount it for speed.`];
 }
 
-function unmountable(folder: string): Result<never> {
-  return fail('SANDBOX_UNAVAILABLE', `${folder} is a stage of layers, and none can be mounted now: discard it.`);
+function isBusy(folder: string): Result<never> {
+  return fail('CONFLICT', `A run goes on in the stage ${folder}: wait until it has ended.`);
 }

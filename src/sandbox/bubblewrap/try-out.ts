@@ -4,7 +4,6 @@ import { removeTree } from '../../host/remove-tree.ts';
 import type { Result } from '../../kernel/result.ts';
 import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { RunRequest } from '../../kernel/world/sandbox.ts';
-import { NO_LIVE_FOLDERS } from '../stage/live-folders.ts';
 import { openStage } from '../stage/stage-folder.ts';
 import type { UntriedSandbox } from './bubblewrap-setup.ts';
 import { type ChosenStages, chooseStages } from './choose-stages.ts';
@@ -23,7 +22,6 @@ export async function tryOut(steps: RunSteps, untried: UntriedSandbox): Promise<
   const ran = await steps.start(untried, request, {
     checked: uncheckedIn(workspace),
     view: view.value,
-    live: NO_LIVE_FOLDERS,
   });
   if (!ran.ok) return ran;
   ran.value.supervised.output.log.dispose();
@@ -45,10 +43,10 @@ async function tryOverlay(
     const stage = openStage({ folder: stageFolder }, workspace, folder);
     if (!stage.ok) return false;
     const found: ProtectedPath[] = [{ path: 'hidden', kind: 'file', access: 'hidden', rule: null }];
-    using view = stagedView({ folder: untried.folder, workspace, found, program }, stage.value, NO_LIVE_FOLDERS);
+    using view = stagedView({ folder: untried.folder, workspace, found, program }, stage.value);
     const command = ['/bin/sh', '-c', '[ ! -s hidden ] && echo x >written'];
     const request: RunRequest = { command, workspace, mounts: 'staged', tag: 'status' };
-    const ran = await steps.start(untried, request, { checked: uncheckedIn(workspace), view, live: NO_LIVE_FOLDERS });
+    const ran = await steps.start(untried, request, { checked: uncheckedIn(workspace), view });
     if (ran.ok) ran.value.supervised.output.log.dispose();
     const isWritten = existsSync(join(stage.value.content, 'written')) && !existsSync(join(workspace, 'written'));
     return ran.ok && ran.value.exitCode === 0 && isWritten;

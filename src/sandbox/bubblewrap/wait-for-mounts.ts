@@ -4,19 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../../host/errno.ts';
 import { readStatus } from './namespace-tree.ts';
 
-/** How the workspace must look from inside. */
-export interface ExpectedWorkspace {
-  readonly path: string;
-  /** The folder that is mounted there; null for an overlay, which has a device of its own. */
-  readonly source: string | null;
-}
-
 const LOOK_MS = 1;
 /** A thousand masks take some seconds. */
 const LONGEST_SETUP_MS = 60_000;
 
-const WRONG_MOUNT =
-  'Another folder than the workspace was mounted while the sandbox was set up, so the command did not run. Try it again when what moves folders there has ended.';
 const UNSEEN =
   'What the sandbox mounted could not be looked at, so the command did not run. See that /proc can be read.';
 
@@ -27,18 +18,12 @@ export type MountedProcess = { readonly firstPid: number } | { readonly failed: 
  * Waits until bubblewrap has mounted everything and blocks. `etc` is the folder that it mounts as /etc, which no other
  * process has.
  */
-export async function waitForMounts(
-  monitor: ChildProcess,
-  status: number,
-  expected: { readonly etc: string; readonly workspace: ExpectedWorkspace },
-): Promise<MountedProcess> {
-  const own = statSync(expected.etc);
+export async function waitForMounts(monitor: ChildProcess, status: number, etc: string): Promise<MountedProcess> {
+  const own = statSync(etc);
   const until = performance.now() + LONGEST_SETUP_MS;
   while (performance.now() < until) {
     const { firstPid } = readStatus(status);
-    if (firstPid !== null && isSame(inside(firstPid, '/etc'), own)) {
-      return isExpected(firstPid, expected.workspace) ? { firstPid } : { failed: WRONG_MOUNT };
-    }
+    if (firstPid !== null && isSame(inside(firstPid, '/etc'), own)) return { firstPid };
     if (monitor.exitCode !== null || monitor.signalCode !== null) return 'ended';
     await sleep(LOOK_MS);
   }
@@ -48,12 +33,6 @@ export async function waitForMounts(
 /** The path of a file as a process sees it. */
 export function pathInside(pid: number, path: string): string {
   return `/proc/${pid}/root${path}`;
-}
-
-function isExpected(pid: number, { path, source }: ExpectedWorkspace): boolean {
-  const found = inside(pid, path);
-  if (source !== null) return isSame(found, statSync(source));
-  return found !== undefined && found.dev !== statSync(path).dev;
 }
 
 /** Undefined while it is not there, and when the process has ended. */

@@ -15,8 +15,6 @@ export function endMessage(end: RunEnd, limits: Limits): string {
       return `Stopped because it wrote more than its limit (${bytes(limits.writeBytes)} in all, ${bytes(limits.fileBytes)} in one file, ${limits.newFiles} new files). Write less.`;
     case 'output':
       return `Stopped because it printed more than ${bytes(limits.outputBytes)}. Send the output to a file or filter it.`;
-    case 'exposed':
-      return 'Stopped because a file that must be hidden from it appeared in a folder that it sees live. Run it again.';
     case 'cancel':
       return 'Cancelled while it ran; how far it came is not known.';
     case 'closed':

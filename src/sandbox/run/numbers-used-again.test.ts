@@ -25,7 +25,7 @@ test('a run whose first process has ended leaves the next process of that number
   const status = openSync(path, 'r');
   const monitor = spawn('true');
   await once(monitor, 'exit');
-  const tree = namespaceTree({ monitor, status, cgroup: null, disk: null, isExposed: () => false });
+  const tree = namespaceTree({ monitor, status, cgroup: null, disk: null });
   expect(tree.check({ ...DEFAULT_LIMITS, processes: 0 })).toBe(null);
   expect(tree.isGone()).toBe(true);
   tree.signal('SIGTERM');
@@ -41,7 +41,7 @@ test('a run that could not be started changes nothing of ours', async () => {
   const monitor = spawn('/nonexistent/bwrap');
   await once(monitor, 'error');
   const before = getPriority();
-  const tree = namespaceTree({ monitor, status, cgroup: null, disk: null, isExposed: () => false });
+  const tree = namespaceTree({ monitor, status, cgroup: null, disk: null });
   tree.kill();
   expect(tree.isGone()).toBe(true);
   closeSync(status);

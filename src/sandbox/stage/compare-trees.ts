@@ -2,8 +2,8 @@ import type { Stats } from 'node:fs';
 import { kindOf } from '../../kernel/world/protected-path.ts';
 import type { PathVersion, StagedChange } from '../../kernel/world/stage.ts';
 import { below, createChangeList, MAX_DEPTH, TOP, type WalkedPath } from './change-list.ts';
-import type { OpenFolder } from './open-folder.ts';
-import { bareVersion, modeOf, targetOf, versionOfEntry, versionOfFile } from './path-version.ts';
+import { NO_FOLDER, type OpenFolder } from './open-folder.ts';
+import { bareVersion, identityOf, modeOf, targetOf, versionOfEntry, versionOfFile } from './path-version.ts';
 
 export interface TreeComparison {
   /** The stage as its run saw it. */
@@ -19,6 +19,15 @@ export interface TreeComparison {
   readonly maxChanges: number;
   /** Of a copy: its names when it was made, by the bytes of the folder's path. */
   readonly copied?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Of a copy: the identity of what the host's edits brought into it since. */
+  readonly placed?: ReadonlyMap<string, string>;
+  /** Folders of a copy over which overlays of their own lie, with their upper layers. */
+  readonly laid?: ReadonlyMap<string, LaidSides>;
+}
+
+export interface LaidSides {
+  readonly merged: OpenFolder;
+  readonly upper: OpenFolder;
 }
 
 /** One folder, seen from all sides. */
@@ -34,7 +43,7 @@ interface FolderSides {
  * system throws where a folder cannot be read: a list with gaps would keep less, or more, than was shown.
  */
 export async function compareTrees(given: TreeComparison): Promise<StagedChange[] | null> {
-  const { masked, sinceMs, copied } = given;
+  const { masked, sinceMs, copied, placed, laid } = given;
   const list = createChangeList(given);
   await compareFolder(given, TOP);
   return list.isOver() ? null : list.changes;
@@ -44,7 +53,7 @@ export async function compareTrees(given: TreeComparison): Promise<StagedChange[
     const wasCopied = copied?.get(path.bytes);
     // Of a copy: a name that came to the workspace later was deleted by nobody.
     const isGone = (name: string): boolean =>
-      !inMerged.has(name) && (copied === undefined || wasCopied?.has(name) === true);
+      !inMerged.has(name) && (sides.upper !== null || wasCopied?.has(name) === true);
     const gone = sides.base.names().filter(isGone);
     const touched = sides.upper === null ? [...inMerged] : sides.upper.names().filter((name) => inMerged.has(name));
     for (const name of [...gone, ...touched].sort()) {
@@ -60,10 +69,13 @@ export async function compareTrees(given: TreeComparison): Promise<StagedChange[
     const after = sides.merged.stat(name);
     if (after === undefined) return;
     const before = sides.base.stat(name);
-    // Untouched since it was copied: that it is another on the host now is no change of the run.
-    if (copied !== undefined && !after.isDirectory() && after.ctimeMs < sinceMs) return;
+    // That it is another on the host now is no change of the run.
+    if (sides.upper === null && !after.isDirectory() && isUntouched(path, after)) return;
     const isSecret = path.isExact && masked.has(path.text);
     if (isSecret && isMask(after)) return;
+    if (before === undefined && sides.upper === null && after.isDirectory() && copied?.has(path.bytes)) {
+      return compareOrphan(sides.merged, name, path);
+    }
     if (before === undefined) return list.addCreated(sides.merged, name, path);
     if (kindOf(before) !== kindOf(after)) {
       await list.addDeleted(sides.base, name, path);
@@ -75,6 +87,28 @@ export async function compareTrees(given: TreeComparison): Promise<StagedChange[
     if (versions === null) return;
     const { isSameContent, ...change } = versions;
     list.add(path, { kind: isSameContent ? 'mode' : 'modified', ...change, ...list.overtaken(before) });
+  }
+
+  /** A folder of a copy that the host has deleted meanwhile: only what the run did in it counts. */
+  async function compareOrphan(parent: OpenFolder, name: string, path: WalkedPath): Promise<void> {
+    const merged = laid?.has(path.bytes) ? null : parent.open(name);
+    if (merged === null) return;
+    const index = list.changes.length;
+    try {
+      await compareFolder({ merged, base: NO_FOLDER, upper: null }, path);
+    } finally {
+      merged.close();
+    }
+    const stat = parent.stat(name);
+    if (list.changes.length === index || stat === undefined) return;
+    const folder = { path: path.text, kind: 'created', before: null, after: bareVersion(stat) } as const;
+    list.changes.splice(index, 0, folder);
+  }
+
+  /** Of a copy: since it was copied. */
+  function isUntouched({ bytes }: WalkedPath, after: Stats): boolean {
+    const identity = placed?.get(bytes);
+    return identity === undefined ? after.ctimeMs < sinceMs : identity === identityOf(after);
   }
 
   async function compareFolders(sides: FolderSides, path: WalkedPath, both: CommonEntry): Promise<void> {
@@ -90,7 +124,10 @@ export async function compareTrees(given: TreeComparison): Promise<StagedChange[
       return folder;
     };
     try {
-      const [merged, base] = [open(sides.merged), open(sides.base)];
+      const base = open(sides.base);
+      const own = laid?.get(path.bytes);
+      if (own !== undefined) return base === null ? undefined : await compareFolder({ ...own, base }, path);
+      const merged = open(sides.merged);
       const upper = sides.upper === null ? null : open(sides.upper);
       if (merged === null || base === null || (upper === null && sides.upper !== null)) return;
       await compareFolder({ merged, base, upper }, path);

@@ -1,8 +1,10 @@
 import {
   chmodSync,
   chownSync,
+  closeSync,
   constants,
   copyFileSync,
+  fstatSync,
   mkdirSync,
   type Stats,
   symlinkSync,
@@ -10,108 +12,165 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { errnoOf } from '../../host/errno.ts';
-import { removeTree } from '../../host/remove-tree.ts';
 import { createYielder } from '../../kernel/yielding.ts';
-import { nameAsText, type OpenFolder, openFolder } from './open-folder.ts';
-import { targetOf } from './path-version.ts';
-import type { StageRecord } from './stage-folder.ts';
+import { below, type WalkedPath } from './change-list.ts';
+import type { OpenFolder } from './open-folder.ts';
+import { modeOf, targetOf } from './path-version.ts';
 
 const MAX_COPY = { files: 20_000, bytes: 500 * 1024 * 1024 };
 
-type CopiedNames = NonNullable<StageRecord['copied']>;
+export interface TreeCopyOptions {
+  /** Asked at the moment of the copy. A mask takes the place of a hidden path. */
+  isHidden(path: WalkedPath, stat: Stats): boolean;
+  /** Folders that are made and stay empty, because something else lies over them. */
+  isLaid(path: WalkedPath): boolean;
+  /** Called before the names in a folder are read. */
+  onFolder?(source: OpenFolder, path: WalkedPath): void;
+}
 
-/**
- * Copies a tree, with masks in place of hidden paths and without pipes, sockets and devices. Returns the names that it has
- * copied, by folder; null for a tree that is too large, of which nothing is left.
- */
-export async function copyTree(given: {
-  from: string;
-  to: string;
-  hidden: ReadonlySet<string>;
-}): Promise<CopiedNames | null> {
-  const copied: [string, string[]][] = [];
+/** Copies entries of a tree, without pipes, sockets and devices. Symlinks are copied, never followed. */
+export interface TreeCopy {
+  /** The names that were copied, by the bytes of their folder's path. */
+  readonly names: Map<string, Set<string>>;
+  /** Permissions of the folders that were copied, by the same paths. */
+  readonly modes: Map<string, number>;
+  /** The folder at the top that takes most of what may be copied, so far; null while there is none. */
+  largestTop(): string | null;
+  /** False when it would be too much. Throws what the system throws when the copy cannot be written. */
+  copyFolder(source: OpenFolder, target: OpenFolder, path: WalkedPath): Promise<boolean>;
+  /** One entry with all below it, under a name of its own in `target`. `gone` when there is nothing to copy. */
+  copyEntry(entry: CopiedEntry): Promise<CopyOutcome>;
+  /** Makes room: an entry of this size is in the copy no more. */
+  release(size: number): void;
+}
+
+/** `linked`: copied, and the file had other names when it was read. */
+export type CopyOutcome = 'copied' | 'linked' | 'gone' | 'too-much';
+
+export interface CopiedEntry {
+  readonly source: OpenFolder;
+  readonly name: string;
+  readonly path: WalkedPath;
+  readonly target: OpenFolder;
+  /** Left out: `name`. */
+  readonly as?: string;
+}
+
+export function createTreeCopy(options: TreeCopyOptions): TreeCopy {
+  const names = new Map<string, Set<string>>();
+  const modes = new Map<string, number>();
+  const shareOfTop = new Map<string, number>();
   const yielder = createYielder();
   let [files, bytes] = [0, 0];
-  const from = openFolder(given.from, 'theirs');
-  mkdirSync(given.to, { recursive: true });
-  const to = openFolder(given.to, 'ours');
-  try {
-    if (await copyFolder(from, to, { bytes: '', text: '' })) return copied;
-    removeTree(given.to);
-    return null;
-  } finally {
-    from.close();
-    to.close();
-  }
 
-  async function copyFolder(source: OpenFolder, target: OpenFolder, path: CopiedPath): Promise<boolean> {
-    const names: string[] = [];
-    copied.push([path.bytes, names]);
+  async function copyFolder(source: OpenFolder, target: OpenFolder, path: WalkedPath): Promise<boolean> {
+    const copied = new Set<string>();
+    names.set(path.bytes, copied);
+    options.onFolder?.(source, path);
     for (const name of source.names()) {
-      const stat = source.stat(name);
-      if (stat === undefined) continue;
-      files++;
-      bytes += stat.isFile() ? stat.size : 0;
-      if (files > MAX_COPY.files || bytes > MAX_COPY.bytes) return false;
-      const at = below(path, name);
-      const isHidden = given.hidden.has(at.text);
-      if (isHidden) writeFileSync(target.at(name), '', { mode: 0o000 });
-      else if (!copyEntry({ source, target, name, stat })) continue;
-      names.push(name);
-      if (stat.isDirectory() && !isHidden && !(await copyBelow({ source, target, name, stat }, at))) return false;
+      const done = await copyEntry({ source, name, path: below(path, name), target });
+      if (done === 'too-much') return false;
+      if (done !== 'gone') copied.add(name);
       if (yielder.isDue()) await yielder.pause();
     }
     return true;
   }
 
-  async function copyBelow({ source, target, name, stat }: CopiedEntry, path: CopiedPath): Promise<boolean> {
-    const [inner, outer] = [source.open(name), target.open(name)];
+  async function copyEntry(entry: CopiedEntry): Promise<CopyOutcome> {
+    const { source, name, path, target, as = name } = entry;
+    const stat = source.stat(name);
+    if (stat === undefined) return 'gone';
+    if (!count(path, stat)) return 'too-much';
+    const to = target.at(as);
+    const done = options.isHidden(path, stat) ? putMask(to) : await put(entry, stat, to);
+    if (done === 'gone') release(sizeOf(stat));
+    return done;
+  }
+
+  function count(path: WalkedPath, stat: Stats): boolean {
+    const [top = ''] = path.text.split('/');
+    const size = sizeOf(stat);
+    const share = 1 / MAX_COPY.files + size / MAX_COPY.bytes;
+    shareOfTop.set(top, (shareOfTop.get(top) ?? 0) + share);
+    files++;
+    bytes += size;
+    return files <= MAX_COPY.files && bytes <= MAX_COPY.bytes;
+  }
+
+  function release(size: number): void {
+    files--;
+    bytes -= size;
+  }
+
+  async function put(entry: CopiedEntry, stat: Stats, to: string | Buffer): Promise<CopyOutcome> {
+    if (stat.isDirectory()) return copyBelow(entry, stat, to);
+    if (stat.isFile()) return copyFile(entry, to);
+    const link = stat.isSymbolicLink() ? targetOf(entry.source, entry.name) : null;
+    if (link === null) return 'gone';
+    symlinkSync(link, to);
+    return 'copied';
+  }
+
+  async function copyBelow(
+    { source, name, path, target, as = name }: CopiedEntry,
+    stat: Stats,
+    to: string | Buffer,
+  ): Promise<CopyOutcome> {
+    const inner = source.open(name);
+    if (inner === null) return 'gone';
+    mkdirSync(to, { mode: 0o700 });
+    const outer = target.open(as);
     try {
-      const isWhole = inner === null || outer === null || (await copyFolder(inner, outer, path));
-      copyLook(target.at(name), stat);
-      return isWhole;
+      const isWhole = outer === null || options.isLaid(path) || (await copyFolder(inner, outer, path));
+      copyLook(to, stat);
+      modes.set(path.bytes, modeOf(stat));
+      return isWhole ? 'copied' : 'too-much';
     } finally {
-      inner?.close();
+      inner.close();
       outer?.close();
     }
   }
+
+  return {
+    names,
+    modes,
+    copyFolder,
+    copyEntry,
+    release,
+    largestTop: () => [...shareOfTop].sort(([, one], [, other]) => other - one)[0]?.[0] ?? null,
+  };
 }
 
-interface CopiedPath {
-  readonly bytes: string;
-  readonly text: string;
+function sizeOf(stat: Stats): number {
+  return stat.isFile() ? stat.size : 0;
 }
 
-interface CopiedEntry {
-  readonly source: OpenFolder;
-  readonly target: OpenFolder;
-  readonly name: string;
-  readonly stat: Stats;
+/** An empty file that nobody may open. */
+function putMask(to: string | Buffer): 'copied' {
+  writeFileSync(to, '', { mode: 0o000, flag: 'wx' });
+  return 'copied';
 }
 
-function below({ bytes, text }: CopiedPath, name: string): CopiedPath {
-  const { text: own } = nameAsText(name);
-  return bytes === '' ? { bytes: name, text: own } : { bytes: `${bytes}/${name}`, text: `${text}/${own}` };
-}
-
-/** False for what is not copied: it is gone, cannot be read, or is neither file, folder nor symlink. */
-function copyEntry({ source, target, name, stat }: CopiedEntry): boolean {
-  const to = target.at(name);
+/** By its descriptor: a symlink that takes its place is not followed. */
+function copyFile({ source, name }: CopiedEntry, to: string | Buffer): CopyOutcome {
+  const fd = source.openFile(name);
+  if (fd === null) return 'gone';
   try {
-    if (stat.isDirectory()) mkdirSync(to, { mode: 0o700 });
-    else if (stat.isSymbolicLink()) symlinkSync(targetOf(source, name) ?? '', to);
-    else if (stat.isFile()) {
-      copyFileSync(source.at(name), to, constants.COPYFILE_FICLONE);
-      copyLook(to, stat);
-    } else return false;
-    return true;
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) return 'gone';
+    copyFileSync(`/proc/self/fd/${fd}`, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    copyLook(to, stat);
+    return stat.nlink > 1 ? 'linked' : 'copied';
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EACCES') return false;
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EACCES') return 'gone';
     throw error;
+  } finally {
+    closeSync(fd);
   }
 }
 
-function copyLook(to: string | Buffer, stat: Stats): void {
+/** With owner and times; for a path that nobody else can change meanwhile. */
+export function copyLook(to: string | Buffer, stat: Stats): void {
   if (process.getuid?.() === 0) chownSync(to, stat.uid, stat.gid);
   chmodSync(to, stat.mode & 0o7777);
   utimesSync(to, stat.atimeMs / 1000, stat.mtimeMs / 1000);

@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import { errnoOf } from '../../host/errno.ts';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { StagedChanges } from '../../kernel/world/stage.ts';
-import { compareTrees } from './compare-trees.ts';
+import { compareTrees, type LaidSides } from './compare-trees.ts';
 import { type OpenFolder, openFolder } from './open-folder.ts';
 import { beganAtMs, type OpenStage, readRecord } from './stage-folder.ts';
 
@@ -10,8 +11,12 @@ import { beganAtMs, type OpenStage, readRecord } from './stage-folder.ts';
 export async function listChanges(given: {
   stage: OpenStage;
   workspace: string;
-  /** The view of an overlay, and the one it stands on; both belong to the caller. Null for a copy. */
-  opened: { readonly merged: OpenFolder; readonly base: OpenFolder | null } | null;
+  /** The view of an overlay, and the one it stands on, or what lies over a copy; all belong to the caller. */
+  opened: {
+    readonly merged: OpenFolder;
+    readonly base: OpenFolder | null;
+    readonly laid: ReadonlyMap<string, OpenFolder>;
+  } | null;
   /** Paths that are masked in it. */
   hidden: readonly string[];
   maxChanges: number;
@@ -19,7 +24,8 @@ export async function listChanges(given: {
   const { stage, workspace, opened, maxChanges } = given;
   const record = readRecord(stage.folder);
   // Without its view, the layer of an overlay would look like a copy from which almost all was deleted.
-  if (record === null || (record.kind === 'copy') !== (opened === null)) {
+  const isView = record?.kind === 'overlay' || (record?.laid?.length ?? 0) > 0;
+  if (record === null || isView !== (opened !== null)) {
     return fail(
       'SANDBOX_UNAVAILABLE',
       'The view of the stage was not there, so its changes are not known. Compare it again.',
@@ -32,18 +38,25 @@ export async function listChanges(given: {
     return folder;
   };
   try {
-    const common = { sinceMs: beganAtMs(stage), maxChanges };
+    const common = { sinceMs: record.sinceMs ?? beganAtMs(stage), maxChanges };
+    // In a view below, hidden files are masked already.
     const onView = opened !== null && opened.base !== null;
+    const isCopy = record.kind === 'copy';
+    const laidSides = (record.laid ?? []).map((bytes): [string, LaidSides] => {
+      const path = Buffer.from(bytes, 'latin1').toString();
+      const merged = opened?.laid.get(path);
+      if (merged === undefined) throw new Error(`no overlay lies over ${path}`);
+      return [bytes, { merged, upper: open(join(stage.content, path), 'ours') }];
+    });
     const changes = await compareTrees({
       ...common,
       merged: opened?.merged ?? open(stage.content, 'ours'),
-      base: opened?.base ?? open(opened === null ? (stage.below[0] ?? workspace) : workspace, 'theirs'),
-      upper: opened === null ? null : open(stage.content, 'ours'),
-      // In a view below, hidden files are masked already.
+      base: opened?.base ?? open(isCopy ? (stage.below[0] ?? workspace) : workspace, 'theirs'),
+      upper: isCopy ? null : open(stage.content, 'ours'),
       masked: new Set(onView ? [] : given.hidden),
-      ...(opened === null && {
-        copied: new Map(record.copied?.map(([folder, names]) => [folder, new Set(names)])),
-      }),
+      copied: new Map(record.copied?.map(([folder, names]) => [folder, new Set(names)])),
+      placed: new Map(record.placed),
+      laid: new Map(laidSides),
     });
     if (changes !== null) return ok({ changes, content: stage.content });
     return fail('TOO_LARGE', `The stage has more than ${maxChanges} changes. Discard it, and write less at a time.`);

@@ -5,7 +5,7 @@ import { errnoOf } from '../../host/errno.ts';
  * A folder that stays open, so that its entries are reached at any depth and by any name. Names are strings of bytes
  * (latin1): a name need not be text.
  */
-export interface OpenFolder {
+export interface OpenFolder extends Disposable {
   readonly fd: number;
   /** Empty for a folder that was deleted. */
   names(): string[];
@@ -29,6 +29,18 @@ const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 export function openFolder(path: string, owner: FolderOwner): OpenFolder {
   return folderOf({ fd: openSync(path, FOLDER), lock() {} }, owner);
 }
+
+/** Stands for a folder that is not there. */
+export const NO_FOLDER: OpenFolder = {
+  fd: -1,
+  names: () => [],
+  at: (name) => `/proc/self/fd/-1/${name}`,
+  stat: () => undefined,
+  open: () => null,
+  openFile: () => null,
+  close() {},
+  [Symbol.dispose]() {},
+};
 
 /** A descriptor, and the way back to the mode that forbade to open it. */
 interface OpenedEntry {
@@ -58,12 +70,15 @@ function folderOf({ fd, lock }: OpenedEntry, owner: FolderOwner): OpenFolder {
       opened?.lock();
       return opened?.fd ?? null;
     },
-    close() {
-      closeSync(fd);
-      // Not before: its entries are reached by a path, which asks for permission again.
-      lock();
-    },
+    close,
+    [Symbol.dispose]: close,
   };
+
+  function close(): void {
+    closeSync(fd);
+    // Not before: its entries are reached by a path, which asks for permission again.
+    lock();
+  }
 }
 
 /** Null for an entry that is not ours and may not be opened. */

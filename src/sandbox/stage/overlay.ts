@@ -8,7 +8,8 @@ import { join } from 'node:path';
 export type OverlayProgram = 'unshare' | 'bubblewrap';
 
 export interface OverlayLayers {
-  readonly workspace: string;
+  /** The folder over which it lies: the workspace, or a folder in it. */
+  readonly real: string;
   /** The layer of masks, if there is something to hide. */
   readonly mask: string | null;
   /** Content of the stages below, nearest first. */
@@ -17,84 +18,81 @@ export interface OverlayLayers {
   readonly seen?: string;
   /** Where writes go; null for a view that nobody writes to. `work` is an empty folder on the same file system. */
   readonly upper: { readonly content: string; readonly work: string } | null;
-  /** Whether folders of the real workspace lie on top. */
-  readonly live: readonly string[];
 }
 
-/** Mounts to make before bubblewrap starts. Options are relative to `folder`. */
-export interface OverlayMount {
+/** Overlays to mount before bubblewrap starts, in this order. Options and points are relative to `folder`, or absolute. */
+export interface OverlayMounts {
   readonly folder: string;
-  readonly point: string;
-  readonly options: string;
-  /** Options of a second overlay at `<folder>/base`: the view without the upper layer. Null when it is the workspace. */
-  readonly baseOptions: string | null;
-  /** Whether the real workspace is mounted at `<folder>/real`, so that folders of it can lie on top. */
-  readonly withReal: 'with-real' | 'without';
+  readonly mounts: readonly { readonly options: string; readonly point: string }[];
+  /** Whether the view without the upper layer is mounted at `<folder>/base`; otherwise it is the real folder. */
+  readonly hasBase: boolean;
 }
 
-/** The real workspace in the mount namespace outside bubblewrap, as a folder of `OverlayMount.folder`. */
-export const REAL_WORKSPACE = 'real';
 export const BASE_VIEW = 'base';
 
 const UNSHARE = '/usr/bin/unshare';
 /** Ends the message of a failed mount, so that it is not taken for another failure. */
 export const REFUSED = 'toolwright: no overlay can be mounted here';
 
-/**
- * Prepares the folder from which an overlay is mounted. Layers are symlinks in it, and options name only these: no path
- * can inject options, and no path of the host shows in /proc/mounts inside.
- */
-export function prepareOverlay(folder: string, layers: OverlayLayers): OverlayMount {
+/** Prepares the overlay over a workspace. */
+export function prepareOverlay(folder: string, layers: OverlayLayers): OverlayMounts {
   mkdirSync(folder, { mode: 0o700 });
-  for (const name of [REAL_WORKSPACE, BASE_VIEW]) mkdirSync(join(folder, name));
-  const link = (name: string, target: string): string => {
-    symlinkSync(target, join(folder, name));
-    return name;
-  };
-  const lower = [
-    ...layers.below.map((content, i) => link(`below${i}`, content)),
-    ...(layers.mask === null ? [] : [link('mask', layers.mask)]),
-    link('lower', layers.workspace),
-  ].join(':');
-  const common = `index=off,xino=off${process.getuid?.() === 0 ? '' : ',userxattr'}`;
-  const base = `lowerdir=${lower},${common}`;
-  const { upper, workspace: point } = layers;
-  const withReal = layers.live.length === 0 ? 'without' : 'with-real';
-  const baseOptions = layers.below.length === 0 ? null : base;
-  if (layers.seen !== undefined) {
-    const options = `lowerdir=${link('seen', layers.seen)}:${lower},${common}`;
-    return { folder, point, options, baseOptions, withReal };
-  }
-  if (upper === null) return { folder, point, options: base, baseOptions: null, withReal };
-  link('upper', upper.content);
-  link('work', upper.work);
-  return {
-    folder,
-    point,
-    // Without `volatile` the end of every run syncs the whole file system.
-    options: `lowerdir=${lower},upperdir=upper,workdir=work,volatile,${common}`,
-    baseOptions,
-    withReal,
-  };
+  const main = { options: optionsOf(folder, '', layers), point: layers.real };
+  const hasBase = layers.below.length > 0 && (layers.upper !== null || layers.seen !== undefined);
+  if (!hasBase) return { folder, mounts: [main], hasBase };
+  mkdirSync(join(folder, BASE_VIEW));
+  const { real, mask, below } = layers;
+  const base = optionsOf(folder, 'base-', { real, mask, below, upper: null });
+  return { folder, mounts: [{ options: base, point: BASE_VIEW }, main], hasBase };
 }
 
-const SCRIPT = `cd "$1" && { [ "$5" = without ] || mount --rbind "$2" ${REAL_WORKSPACE}; } && {
-  [ -z "$4" ] || mount -t overlay overlay -o "$4" ${BASE_VIEW}
-} && mount -t overlay overlay -o "$3" "$2" || { echo '${REFUSED}' >&2; exit 125; }
-cd / && shift 5 && exec "$@"`;
+/** Prepares overlays over several folders, each mounted at `<folder>/<its number>`. */
+export function prepareOverlays(folder: string, all: readonly OverlayLayers[]): OverlayMounts {
+  mkdirSync(folder, { mode: 0o700 });
+  const mounts = all.map((layers, i) => {
+    mkdirSync(join(folder, `${i}`));
+    return { options: optionsOf(folder, `${i}-`, layers), point: `${i}` };
+  });
+  return { folder, mounts, hasBase: false };
+}
 
-/** The words of a command that runs `words` under the overlay. */
-export function underOverlay(
+/**
+ * Layers are symlinks in the folder, and options name only these: no path can inject options, and no path of the host shows
+ * in /proc/mounts inside.
+ */
+function optionsOf(folder: string, prefix: string, layers: OverlayLayers): string {
+  const link = (name: string, target: string): string => {
+    symlinkSync(target, join(folder, prefix + name));
+    return prefix + name;
+  };
+  const lower = [
+    ...(layers.seen === undefined ? [] : [link('seen', layers.seen)]),
+    ...layers.below.map((content, i) => link(`below${i}`, content)),
+    ...(layers.mask === null ? [] : [link('mask', layers.mask)]),
+    link('lower', layers.real),
+  ].join(':');
+  const common = `index=off,xino=off${process.getuid?.() === 0 ? '' : ',userxattr'}`;
+  if (layers.upper === null) return `lowerdir=${lower},${common}`;
+  const { content, work } = layers.upper;
+  // Without `volatile` the end of every run syncs the whole file system.
+  return `lowerdir=${lower},upperdir=${link('upper', content)},workdir=${link('work', work)},volatile,${common}`;
+}
+
+const SCRIPT = `cd "$1" && shift || exit 125
+while [ "$1" != -- ]; do
+  mount -t overlay overlay -o "$1" "$2" || { echo '${REFUSED}' >&2; exit 125; }
+  shift 2
+done
+cd / && shift && exec "$@"`;
+
+/** The words of a command that runs `words` under the overlays. */
+export function underOverlays(
   program: { readonly kind: OverlayProgram; readonly bwrap: string },
-  mount: OverlayMount,
+  { folder, mounts }: OverlayMounts,
   words: readonly string[],
 ): readonly string[] {
-  const { folder, point, options, baseOptions, withReal } = mount;
-  return [
-    ...outerProgram(program),
-    ...['/bin/sh', '-c', SCRIPT, 'sh', folder, point, options, baseOptions ?? '', withReal],
-    ...words,
-  ];
+  const pairs = mounts.flatMap(({ options, point }) => [options, point]);
+  return [...outerProgram(program), '/bin/sh', '-c', SCRIPT, 'sh', folder, ...pairs, '--', ...words];
 }
 
 function outerProgram({ kind, bwrap }: { readonly kind: OverlayProgram; readonly bwrap: string }): readonly string[] {

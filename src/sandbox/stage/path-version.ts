@@ -13,6 +13,11 @@ export function modeOf({ mode }: Stats): number {
   return mode & PERMISSIONS;
 }
 
+/** Different for an entry that anybody has changed since, or put in the place of another. */
+export function identityOf({ ino, mode, size, mtimeMs, ctimeMs }: Stats): string {
+  return [ino, mode, size, mtimeMs, ctimeMs].join(':');
+}
+
 /** A path without its version, as of a secret. */
 export function bareVersion(stat: Stats): PathVersion {
   const type = kindOf(stat);

@@ -22,7 +22,7 @@ export interface OpenStage {
   readonly content: string;
   /** Content of the stages below, nearest first. */
   readonly below: readonly string[];
-  readonly live: readonly string[];
+  readonly followsHost: boolean;
   /** Null before its first run. */
   readonly record: StageRecord | null;
 }
@@ -30,8 +30,14 @@ export interface OpenStage {
 export interface StageRecord {
   readonly kind: 'overlay' | 'copy';
   readonly workspace: string;
-  /** Of a copy: its names when it was made, by folder; all as strings of bytes. */
+  /** Of a copy: its names when it was made, and those that the host's edits brought since, by folder. All are strings of bytes. */
   readonly copied?: readonly (readonly [folder: string, names: readonly string[]])[];
+  /** Folders of a copy over which overlays lie: it holds what was written there. */
+  readonly laid?: readonly string[];
+  /** Entries that the host's edits brought into a copy, with their identity there. */
+  readonly placed?: readonly (readonly [path: string, identity: string])[];
+  /** When the stage began, where the record was written again later. */
+  readonly sinceMs?: number;
 }
 
 const CONTENT = 'content';
@@ -60,7 +66,7 @@ export function openStage(stage: StageFolder, workspace: string, parent: string)
     content: contentOf(stage.folder),
     // One without a record has no changes.
     below: belows.filter((each) => each.record !== null).map(({ folder }) => contentOf(folder)),
-    live: stage.live ?? [],
+    followsHost: stage.followsHost ?? false,
     record,
   });
 }

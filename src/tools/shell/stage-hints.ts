@@ -10,8 +10,7 @@ const STAGE_HINTS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** The hints for a command that failed; a command that succeeded found its own way. */
-export function stageHints(exitCode: number | null, output: string): string[] {
-  if (exitCode === 0) return [];
+/** The hints for what a command printed, also where it went on after the error and succeeded. */
+export function stageHints(output: string): string[] {
   return STAGE_HINTS.flatMap(([pattern, hint]) => (pattern.test(output) ? [hint] : []));
 }

@@ -1,0 +1,122 @@
+import { mkdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errnoOf } from '../../host/errno.ts';
+import { removeTree } from '../../host/remove-tree.ts';
+import { messageOf } from '../../kernel/error.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
+import { isWalked } from '../../kernel/world/file-policy.ts';
+import { TOP, type WalkedPath } from './change-list.ts';
+import { createTreeCopy, type TreeCopy } from './copy-tree.ts';
+import type { HiddenPaths } from './hidden-paths.ts';
+import { createMirror, type Mirror } from './mirror.ts';
+import { openFolder } from './open-folder.ts';
+import { beganAtMs, type OpenStage, type StageRecord, writeRecord } from './stage-folder.ts';
+
+export interface CopyPlan {
+  readonly stage: OpenStage;
+  readonly workspace: string;
+  readonly hidden: HiddenPaths;
+}
+
+/** Begins a stage that is a copy of the workspace, or of the stage below it. */
+export async function beginCopy({ stage, workspace, hidden }: CopyPlan): Promise<Result<void>> {
+  const [below] = stage.below;
+  // A run of the stage below may have made files whose names are those of secrets: they are its own.
+  const isHidden = below === undefined ? hidden.isHidden : () => false;
+  const copy = createTreeCopy({ isHidden, isLaid: () => false });
+  mkdirSync(stage.content, { recursive: true });
+  using from = openFolder(below ?? workspace, 'theirs');
+  using to = openFolder(stage.content, 'ours');
+  const failed = await whyNot(() => copy.copyFolder(from, to, TOP));
+  if (failed !== null) {
+    removeTree(stage.content);
+    return failed === 'too-large' ? tooLarge(workspace) : failed;
+  }
+  await nextTick();
+  writeRecord(stage.folder, { kind: 'copy', workspace, copied: recordOf(copy) });
+  return ok(undefined);
+}
+
+/**
+ * Begins a stage that is a mirror of the workspace. With `canLay`, large folders in which nothing is hidden are not copied:
+ * an overlay has to lie over each.
+ */
+export async function beginMirror(plan: CopyPlan & { readonly canLay: boolean }): Promise<Result<Mirror>> {
+  const { stage, workspace, hidden, canLay } = plan;
+  const laid = new Set<string>();
+  let isFilled = false;
+  function isLaid({ text, bytes, isExact }: WalkedPath): boolean {
+    if (isFilled || !canLay || !isExact || !LARGE.test(text) || isWalked(text)) return laid.has(bytes);
+    if (laid.size < MAX_LAID) laid.add(bytes);
+    return laid.has(bytes);
+  }
+  const mirror = createMirror({ workspace, folder: stage.folder, content: stage.content, hidden, isLaid });
+  const failed = await fillMirror();
+  if (failed === null) return ok(mirror);
+  mirror[Symbol.dispose]();
+  removeTree(stage.content);
+  return failed;
+
+  async function fillMirror(): Promise<Result<never> | null> {
+    const refused = await whyNot(() => mirror.fill());
+    if (refused !== null)
+      return refused === 'too-large' ? tooLargeToFollow(workspace, mirror.copy.largestTop()) : refused;
+    isFilled = true;
+    await nextTick();
+    writeRecord(stage.folder, { kind: 'copy', workspace, laid: [...laid] });
+    const sinceMs = beganAtMs(stage);
+    saveMirror(stage, mirror, { kind: 'copy', workspace, laid: [...laid], sinceMs });
+    return (await mirror.begin(sinceMs)) ? null : unreadable(workspace);
+  }
+}
+
+/** Writes down what the mirror has put into the copy until now, so that it is no change of the run. */
+export function saveMirror({ folder }: OpenStage, { copy, placed }: Mirror, record: StageRecord): void {
+  writeRecord(folder, { ...record, copied: recordOf(copy), placed: [...placed] });
+}
+
+async function whyNot(copying: () => Promise<boolean>): Promise<'too-large' | Result<never> | null> {
+  try {
+    return (await copying()) ? null : 'too-large';
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    const repair = 'Check that the disk of the state folder has room.';
+    return fail('SANDBOX_UNAVAILABLE', `The workspace could not be copied: ${messageOf(error)}. ${repair}`);
+  }
+}
+
+function recordOf({ names }: TreeCopy): NonNullable<StageRecord['copied']> {
+  return [...names].map(([folder, each]) => [folder, [...each]]);
+}
+
+/** A record must be later than every file of the copy, by a clock that may tick a hundred times a second. */
+function nextTick(): Promise<void> {
+  return sleep(11);
+}
+
+/** Git's references and logs are as unwalked, but small: a copy of them is followed. */
+const LARGE = /(?:^|\/)(?:node_modules|\.git\/(?:objects|lfs))$/;
+const MAX_LAID = 16;
+
+function tooLarge(workspace: string): Result<never> {
+  const repair =
+    'Take mounts out of the workspace, move it to a disk such as ext4, or allow overlays: a kernel from 5.11 on and user namespaces for bwrap.';
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `No overlay can lie over ${workspace}, and it has more than 20,000 files or 500 MB, too much to be copied for each command. ${repair}`,
+    { repair },
+  );
+}
+
+function tooLargeToFollow(workspace: string, largest: string | null): Result<never> {
+  const most = largest === null ? '' : ` Most of it is in ${largest}.`;
+  return fail(
+    'TOO_LARGE',
+    `A process in the background works in a copy that follows your edits, and ${workspace} has more than 20,000 files or 500 MB, packages and git's objects not counted.${most} Run the command in the foreground, or move what it does not need out of the workspace.`,
+  );
+}
+
+function unreadable(workspace: string): Result<never> {
+  const repair = 'Try again when what changes folders there has ended, and check that it can be read.';
+  return fail('SANDBOX_UNAVAILABLE', `${workspace} could not be searched for files to hide. ${repair}`);
+}
