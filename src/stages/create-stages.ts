@@ -14,6 +14,7 @@ import { classifyChanges } from './classify-changes.ts';
 import { askGit } from './git-facts.ts';
 import { openStage } from './open-stage.ts';
 import { repositoryLines } from './repository-lines.ts';
+import { repositoryLosses } from './repository-losses.ts';
 import { digestOfChanges, readStageFile, type StageFile, writeStageFile } from './stage-file.ts';
 import { StagedView } from './staged-view.ts';
 
@@ -84,13 +85,14 @@ export function createStages(options: StagesOptions): StageStore {
       sandbox,
       asked.map(({ path }) => path),
     );
+    const view = new StagedView(workspace, staged);
+    const lost = await repositoryLosses({ workspace, changes: staged.changes, view }, sandbox, { folder });
     const changes = await withDigests(
       await classifyChanges(staged, {
-        ...{ workspace, policy, home, git, wrote },
+        ...{ workspace, policy, home, git, lost, wrote },
       }),
       staged.content,
     );
-    const view = new StagedView(workspace, staged);
     const repository = await repositoryLines({ workspace, changes, view }, sandbox, { folder });
     const file: StageFile = {
       ...{ format: 1, id, workspace, session, callId, title, allowedBy, createdAt: Date.now(), isPartial },
