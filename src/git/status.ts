@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
+import { OF_THIS_FOLDER, SAFE_GIT } from './safe-script.ts';
 
 export type GitState = 'modified' | 'added' | 'deleted' | 'untracked' | 'conflict';
 
@@ -15,21 +16,9 @@ export interface GitStatus {
 const MAX_OUTPUT_BYTES = 2 * 1024 * 1024;
 const TIME_MS = 15_000;
 
-/**
- * Runs `git status` so that git starts no program that the repository names: no monitor, no hook, no filter, no remote
- * helper. Only the configuration knows the names of filters, so each of them is first set to none.
- */
 const STATUS_SCRIPT = `
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none
-export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD"
-n=0
-set_to() { export "GIT_CONFIG_KEY_$n=$1" "GIT_CONFIG_VALUE_$n=$2"; n=$((n + 1)); export GIT_CONFIG_COUNT=$n; }
-set_to safe.directory '*'
-set_to core.fsmonitor false
-set_to core.hooksPath /dev/null
-while IFS= read -r -d '' key; do
-  case "$key" in *.required) set_to "$key" false ;; *) set_to "$key" '' ;; esac
-done < <(git config --null --name-only --get-regexp '^filter\\.')
+${OF_THIS_FOLDER}
+${SAFE_GIT}
 exec git status --porcelain=v1 -z --no-renames --untracked-files=normal --ignore-submodules=all
 `;
 

@@ -3,9 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../kernel/world/sandbox.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
+import type { RunRequest, Sandbox } from '../kernel/world/sandbox.ts';
 import { createNone } from '../sandbox/none.ts';
 import { createOutputLog } from '../sandbox/run/output-log.ts';
+import { createStages } from '../stages/create-stages.ts';
 import { commandWorkspace } from '../testing/command-workspace.ts';
 import { processesTagged } from '../testing/sandbox-contract.ts';
 import type { TempWorkspace } from '../testing/temp-workspace.ts';
@@ -162,6 +164,44 @@ test('files that it writes are discarded with it, or kept on request once it has
     'made\n',
   ]);
   expect((await ws.call('process_keep', { id: first })).value).toMatchObject({ state: 'nothing changed' });
+});
+
+describe('of one that a limit ended', () => {
+  async function changesAfter(script: string, limits: NonNullable<RunRequest['limits']>) {
+    await using at = trySandbox({ path });
+    const stages = createStages({ sandbox: at.sandbox, policy: createFilePolicy(), home: at.home });
+    const about = { callId: 'c', title: 'limited', allowedBy: null, wrote: () => false };
+    const begun = await stages.begin({ workspace: at.workspace, session: 's', ...about });
+    if (!begun.ok) throw new Error(begun.error.message);
+    const background = new Background({ sandbox: at.sandbox });
+    const stage = begun.value;
+    const run = { command: { script }, workspace: at.workspace, mounts: 'staged', tag: 'limited' } as const;
+    const request = { ...run, limits, stage: stage.folder };
+    const started = await background.start('s', { title: 'limited', request, stage });
+    const id = started.ok ? started.value.id : '';
+    await expect
+      .poll(() => background.find('s', id), { timeout: 20_000 })
+      .toMatchObject({ value: { state: 'exited' } });
+    const kept = await background.stageOf('s', id);
+    const listed = await stages.list({});
+    await background.close();
+    return { kept, listed };
+  }
+
+  test('the changes are those of half a run', async () => {
+    const { kept, listed } = await changesAfter('echo made >b.txt; yes', { outputBytes: 100_000 });
+    expect(kept).toEqual({ ok: true, value: expect.any(String) });
+    expect(listed).toMatchObject([{ isPartial: true, changes: [{ path: 'b.txt' }] }]);
+  });
+
+  test('more changes than can be listed are not called none', async () => {
+    const { kept, listed } = await changesAfter('for i in $(seq 100); do : >f$i; done', { newFiles: 20 });
+    expect(kept).toMatchObject({
+      ok: false,
+      error: { code: 'TOO_LARGE', message: expect.stringContaining('p1 changed') },
+    });
+    expect(listed).toEqual([]);
+  });
 });
 
 test('edits of the host reach a process in the folders under version control', async () => {

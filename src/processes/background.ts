@@ -126,9 +126,16 @@ export class Background {
     const { stage, end } = found.value;
     if (end === undefined)
       return fail('CONFLICT', `${id} still runs: stop it with process_stop, then keep its changes.`);
-    if (stage === null || !end.ok || end.value.staged === null) return ok(null);
+    if (stage === null) return ok(null);
+    if (!end.ok) return end;
+    const { staged, endedBy } = end.value;
+    if (staged === null) {
+      const next = 'Start it again so that it writes less, or writes outside the workspace.';
+      return fail('TOO_LARGE', `${id} changed more files than can be listed, so none of them can be kept. ${next}`);
+    }
     found.value.stage = null;
-    const finished = await stage.finish(end.value.staged, { isPartial: false });
+    // To be stopped is how a process in the background ends; one that a limit ended was in the middle of something.
+    const finished = await stage.finish(staged, { isPartial: endedBy !== null && endedBy !== 'cancel' });
     return finished.ok ? ok(finished.value?.id ?? null) : finished;
   }
 

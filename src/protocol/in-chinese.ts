@@ -20,6 +20,9 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^Not kept: (.+)\. (?<rest>Kept with changes by a person: .+)$/s, '未保留：$1。$rest'],
   [/^Kept with changes by a person: (.+)\.$/s, '保留时由人修改：$1。'],
   [/^Not kept: (.+)\.$/s, '未保留：$1。'],
+  [/^It takes away what nothing else has: (?<rest>.+)\.$/s, '它会失去别处没有的内容：$rest。'],
+  [/^its text is in no commit$/, '它的内容不在任何提交中'],
+  [/^the repository has commits or objects in it that are nowhere else$/, '仓库里有别处没有的提交或对象'],
   // Reasons for an approval or a refusal.
   [/^Mode plan only reads\. (?<rest>.+)$/s, 'plan 模式只允许读取。$rest'],
   [/^Mode strict allows only listed calls\. (?<rest>.+)$/s, 'strict 模式只允许清单内的操作。$rest'],

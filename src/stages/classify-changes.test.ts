@@ -2,10 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { ClassifiedChange } from '../kernel/world/stage.ts';
+import { stagedChanges } from '../testing/staged-changes.ts';
 import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
-import { createStages } from './create-stages.ts';
 
 let at: TrySandbox;
 beforeEach(() => {
@@ -16,19 +15,7 @@ afterEach(() => at[Symbol.asyncDispose]());
 const git = (...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: at.workspace });
 
-async function changesOf(script: string, wrote = (_path: string) => false): Promise<ClassifiedChange[]> {
-  const stages = createStages({ sandbox: at.sandbox, policy: createFilePolicy(), home: at.home });
-  const owner = { workspace: at.workspace, session: 's', callId: 'c', title: 'x', allowedBy: null, wrote };
-  const begun = await stages.begin(owner);
-  if (!begun.ok) throw new Error(begun.error.message);
-  const ran = await at.sh(script, { mounts: 'staged', stage: begun.value.folder });
-  if (ran.staged === null) throw new Error('nothing was staged');
-  const finished = await begun.value.finish(ran.staged, { isPartial: false });
-  if (!finished.ok) throw new Error(finished.error.message);
-  const changes = [...(finished.value?.changes ?? [])];
-  await finished.value?.discard();
-  return changes;
-}
+const changesOf = (script: string) => stagedChanges(at, script);
 
 const classAt = (changes: readonly ClassifiedChange[], path: string) =>
   changes.find((each) => each.path === path)?.class;
@@ -248,16 +235,6 @@ test('secrets, pipes and names that are no text are never kept', async () => {
     'special',
   ]);
   expect(changes.find(({ unnameable }) => unnameable)?.class).toBe('special');
-});
-
-test('text that is in no commit is lost by its change, unless the session wrote it', async () => {
-  repository();
-  at.write('a.txt', 'typed\n');
-  at.write('untracked.txt', 'typed\n');
-  const losing = (changes: readonly ClassifiedChange[]) => changes.filter(({ loses }) => loses).map(({ path }) => path);
-  expect(losing(await changesOf('git checkout -q -- .; rm untracked.txt'))).toEqual(['a.txt', 'untracked.txt']);
-  expect(losing(await changesOf('echo x >a.txt', (path) => path === 'a.txt'))).toEqual([]);
-  expect(losing(await changesOf('rm -rf .git'))).toEqual(['.git']);
 });
 
 test('a file behind a symlink to a protected folder is judged where it is', async () => {

@@ -16,6 +16,8 @@ export interface ClassifyOptions {
   /** Where the user's own git configuration is, which may name folders of hooks. */
   readonly home: string;
   readonly git: GitFacts;
+  /** Paths of repositories that hold what nothing else has. */
+  readonly lost: ReadonlySet<string>;
   /** Whether this session wrote that version of a file, so that its loss is no loss to the user. */
   wrote(path: string, version: string): boolean;
 }
@@ -34,8 +36,7 @@ export async function classifyChanges(staged: StagedChanges, options: ClassifyOp
   const classified: ClassifiedChange[] = [];
   for (const change of staged.changes) {
     const verdict = classify(change, { ...options, view, obeyed });
-    const loses = losesWork(change, verdict.class, options);
-    classified.push({ ...change, ...verdict, ...(loses && { loses }) });
+    classified.push({ ...change, ...verdict, ...lossOf(change, verdict, options) });
     if (yielder.isDue()) await yielder.pause();
   }
   return classified;
@@ -115,12 +116,22 @@ function isOnlyComments(text: string | null): boolean {
   return text?.split('\n').every((line) => line === '' || line.startsWith('#')) ?? false;
 }
 
-/** Whether nothing else has what goes: the objects of a repository, or text in no commit that the session did not write. */
-function losesWork({ path, kind, before }: StagedChange, kindOf: ChangeClass, options: ClassifyOptions): boolean {
-  if (before === null || (kind !== 'deleted' && kind !== 'modified')) return false;
-  if (kind === 'deleted' && /(^|\/)\.git(\/(objects|refs)(\/pack)?)?$/.test(path)) return true;
-  if (kindOf !== 'ordinary' && kindOf !== 'protected') return false;
-  if (before.version !== null && before.type === 'file' && options.wrote(path, before.version)) return false;
+const REPOSITORY = /(^|\/)\.git(\/(objects|refs))?$/;
+
+/** Content that goes and that nothing else has: data of a repository, or text in no commit that the session did not write. */
+function lossOf(
+  change: StagedChange,
+  { class: kindOf, reason }: Verdict,
+  options: ClassifyOptions,
+): Partial<ClassifiedChange> {
+  const { path, kind, before } = change;
+  if (options.lost.has(path) || (kind === 'deleted' && REPOSITORY.test(path))) {
+    return { loses: true, reason: reason ?? 'the repository has commits or objects in it that are nowhere else' };
+  }
+  if (before === null || (kind !== 'deleted' && kind !== 'modified')) return {};
+  if (kindOf !== 'ordinary' && kindOf !== 'protected') return {};
+  if (before.version !== null && before.type === 'file' && options.wrote(path, before.version)) return {};
   // Without a repository nothing is committed, and a text that only changed can be undone.
-  return options.git.isKnown ? options.git.isUncommitted(path) : kind === 'deleted';
+  const isUncommitted = options.git.isUncommitted(path) ?? kind === 'deleted';
+  return isUncommitted ? { loses: true, reason: reason ?? 'its text is in no commit' } : {};
 }

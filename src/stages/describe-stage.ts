@@ -6,6 +6,7 @@ import type { ClassifiedChange, StagedChanges, StageOwner } from '../kernel/worl
 import { classifyChanges } from './classify-changes.ts';
 import { askGit } from './git-facts.ts';
 import { repositoryLines } from './repository-lines.ts';
+import { repositoryLosses } from './repository-losses.ts';
 import { digestOfChanges, type StageFile } from './stage-file.ts';
 import { StagedView } from './staged-view.ts';
 
@@ -36,10 +37,11 @@ export async function describeStage(
     sandbox,
     asked.map(({ path }) => path),
   );
-  const classified = await classifyChanges(staged, { workspace, policy, home, git, wrote });
-  const changes = await withDigests(classified, staged.content);
   const view = new StagedView(workspace, staged);
   const layers = { folder, ...(standsOn && { below: [standsOn.folder.folder, ...(standsOn.folder.below ?? [])] }) };
+  const lost = await repositoryLosses({ workspace, changes: staged.changes, view }, sandbox, layers);
+  const classified = await classifyChanges(staged, { workspace, policy, home, git, lost, wrote });
+  const changes = await withDigests(classified, staged.content);
   const repository = await repositoryLines({ workspace, changes, view }, sandbox, layers);
   return {
     ...{ format: 1, id: basename(folder), workspace, session, callId, title, allowedBy, isPartial },

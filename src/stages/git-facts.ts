@@ -1,35 +1,33 @@
-import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { isGitPath } from '../git/obeyed-paths.ts';
+import { OF_THIS_FOLDER, SAFE_GIT } from '../git/safe-script.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
+import { createRepositoryFinder, type PathRepository } from './find-repository.ts';
 
 /** Facts about changed paths that only git knows, as of the workspace before the changes are kept. */
 export interface GitFacts {
-  /** False where there is no repository at the root, or git could not answer: then nothing is ignored or committed. */
-  readonly isKnown: boolean;
+  /** False where git did not answer. */
   isIgnored(path: string): boolean;
-  /** Whether the present content is in no commit: the path, or something in the folder, is untracked or differs from HEAD. */
-  isUncommitted(path: string): boolean;
+  /**
+   * Whether the present content is in no commit: the path, or something in the folder, is untracked or differs from HEAD. Also
+   * where git did not answer, as for a linked worktree. Null where there is no repository.
+   */
+  isUncommitted(path: string): boolean | null;
 }
 
-const NO_FACTS: GitFacts = { isKnown: false, isIgnored: () => false, isUncommitted: () => false };
+/** The answer of one repository, by paths relative to it. */
+type RepositoryFacts = Readonly<Record<keyof GitFacts, (path: string) => boolean>>;
+
+const UNANSWERED: RepositoryFacts = { isIgnored: () => false, isUncommitted: () => true };
+const MAX_REPOSITORIES = 20;
 const TIME_MS = 15_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/**
- * Answers about all paths at once, from standard input. Git starts no program that the repository names, as in
- * src/git/status.ts. A mark separates the two lists.
- */
+/** For a `.git` that is a file: it may lead to another folder of the workspace, and to no repository above. */
+const OF_GIT_FILE = 'export GIT_WORK_TREE="$PWD" GIT_CEILING_DIRECTORIES="$(dirname "$PWD")"';
+
+/** Answers about all paths at once, from standard input. A mark separates the two lists. */
 const FACTS_SCRIPT = `
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none
-export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD"
-n=0
-set_to() { export "GIT_CONFIG_KEY_$n=$1" "GIT_CONFIG_VALUE_$n=$2"; n=$((n + 1)); export GIT_CONFIG_COUNT=$n; }
-set_to safe.directory '*'
-set_to core.fsmonitor false
-set_to core.hooksPath /dev/null
-while IFS= read -r -d '' key; do
-  case "$key" in *.required) set_to "$key" false ;; *) set_to "$key" '' ;; esac
-done < <(git config --null --name-only --get-regexp '^filter\\.')
+${SAFE_GIT}
 cat >/tmp/paths
 git check-ignore -z --stdin </tmp/paths
 [ $? -le 1 ] || exit 3
@@ -39,38 +37,84 @@ exec xargs -0 -n 500 -a /tmp/paths \\
   git status --porcelain=v1 -z --no-renames --untracked-files=all --ignore-submodules=all --
 `;
 
-/** Asks git in the sandbox, where it can write nothing: a repository is untrusted text. */
+/** Asks each repository that has changed paths, in the sandbox, where git can write nothing: a repository is untrusted text. */
 export async function askGit(workspace: string, sandbox: Sandbox, paths: readonly string[]): Promise<GitFacts> {
-  const isRepository = lstatSync(join(workspace, '.git'), { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isRepository || paths.length === 0 || sandbox.kind === 'none') return NO_FACTS;
+  const repositoryOf = createRepositoryFinder(workspace);
+  const asked = new Map<string, string[]>();
+  const kinds = new Map<string, PathRepository>();
+  for (const path of paths) {
+    const repository = isGitPath(path) ? null : repositoryOf(path);
+    if (repository === null || repository.folder === null) continue;
+    const own = asked.get(repository.folder) ?? [];
+    own.push(relativeTo(repository.folder, path));
+    asked.set(repository.folder, own);
+    kinds.set(repository.folder, repository);
+  }
+  const facts = new Map<string, RepositoryFacts>();
+  for (const [folder, own] of [...asked].slice(0, MAX_REPOSITORIES)) {
+    const script = `${kinds.get(folder)?.hasOwnData ? OF_THIS_FOLDER : OF_GIT_FILE}${FACTS_SCRIPT}`;
+    facts.set(folder, await askRepository({ workspace, folder, script }, sandbox, own));
+  }
+  const answer = (path: string, which: keyof GitFacts): boolean | null => {
+    const repository = repositoryOf(path);
+    if (repository === null) return null;
+    const { folder } = repository;
+    const known = (folder === null ? undefined : facts.get(folder)) ?? UNANSWERED;
+    return known[which](relativeTo(folder ?? '', path));
+  };
+  return {
+    isIgnored: (path) => answer(path, 'isIgnored') === true,
+    isUncommitted: (path) => answer(path, 'isUncommitted'),
+  };
+}
+
+async function askRepository(
+  { workspace, folder, script }: { workspace: string; folder: string; script: string },
+  sandbox: Sandbox,
+  paths: readonly string[],
+): Promise<RepositoryFacts> {
   const ran = await sandbox.run({
-    command: { script: FACTS_SCRIPT },
+    command: { script },
     stdin: paths.map((path) => `${path}\0`).join(''),
     workspace,
+    ...(folder !== '' && { cwd: folder }),
     mounts: 'read',
     tag: 'git-facts',
     limits: { timeMs: TIME_MS, graceMs: 100, keepBytes: MAX_OUTPUT_BYTES, outputBytes: MAX_OUTPUT_BYTES },
   });
-  if (!ran.ok) return NO_FACTS;
+  if (!ran.ok) return UNANSWERED;
   const { output, exitCode } = ran.value;
   const text = Buffer.from(output.log.read(0, output.log.keptBytes, 'stdout')).toString('utf8');
   output.log.dispose();
-  return exitCode === 0 ? parseFacts(text) : NO_FACTS;
+  return exitCode === 0 ? parseFacts(text) : UNANSWERED;
 }
 
 /** Ignored paths, each with its NUL, then an empty one, then lines of `git status`. */
-function parseFacts(text: string): GitFacts {
+function parseFacts(text: string): RepositoryFacts {
   const end = text.startsWith('\0') ? 0 : text.indexOf('\0\0') + 1;
   const ignored = new Set(text.slice(0, end).split('\0'));
-  const entries = text.slice(end + 1).split('\0');
   const uncommitted = new Set<string>();
-  for (const line of entries) {
-    for (let at = line.slice(3); at !== '' && !uncommitted.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf('/'))))
-      uncommitted.add(at);
+  /** Folders of which git names nothing in them, such as an untracked repository. */
+  const whole = new Set<string>();
+  for (const line of text.slice(end + 1).split('\0')) {
+    const path = line.slice(3).replace(/\/$/, '');
+    if (line.endsWith('/')) whole.add(path);
+    for (let at = path; at !== '' && !uncommitted.has(at); at = parentOf(at)) uncommitted.add(at);
   }
-  return {
-    isKnown: true,
-    isIgnored: (path) => ignored.has(path) || ignored.has(`${path}/`),
-    isUncommitted: (path) => uncommitted.has(path),
+  const isInWhole = (path: string): boolean => {
+    for (let at = parentOf(path); at !== ''; at = parentOf(at)) if (whole.has(at)) return true;
+    return false;
   };
+  return {
+    isIgnored: (path) => ignored.has(path) || ignored.has(`${path}/`),
+    isUncommitted: (path) => uncommitted.has(path) || isInWhole(path),
+  };
+}
+
+function relativeTo(folder: string, path: string): string {
+  return folder === '' ? path : path.slice(folder.length + 1);
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

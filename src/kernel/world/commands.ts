@@ -65,7 +65,10 @@ export interface OutputPage {
 export interface Commands {
   run(request: CommandRequest): Promise<Result<CommandResult>>;
   start(request: CommandRequest): Promise<Result<BackgroundProcess>>;
-  /** Lists the changes of a background process so far, as a stage. Null when there are none. CONFLICT where it cannot stage. */
+  /**
+   * Hands on the changes of an ended background process, as a stage. Null when there are none. CONFLICT while it runs; TOO_LARGE
+   * when there are more than can be listed.
+   */
   stageOf(id: string): Promise<Result<string | null>>;
   list(): readonly BackgroundProcess[];
   process(id: string): Result<BackgroundProcess>;

@@ -34,8 +34,9 @@ function isFilled({ path, kind }: ClassifiedChange, filled: ReadonlySet<string>)
   return kind === 'created' && filled.has(path);
 }
 
-function withReason({ path, reason }: ClassifiedChange): string {
-  return reason === undefined ? path : `${path} (${reason})`;
+/** What would be lost is no reason why it was not kept. */
+function withReason({ path, reason, loses }: ClassifiedChange): string {
+  return reason === undefined || loses ? path : `${path} (${reason})`;
 }
 
 function named(paths: readonly string[]): string {
