@@ -214,7 +214,7 @@ export interface PlannedPlace {
   readonly protectedBecause: string | null;
 }
 
-/** What one change would do. */
+/** The effect that one change would have. */
 export interface RehearsedChange {
   readonly applied: AppliedChange;
   readonly versions: RehearsedVersions;
