@@ -47,6 +47,12 @@ export interface Listing {
   readonly complete: boolean;
 }
 
+/** Content of a file with its hash: of the same bytes, read again, all of it is known. */
+export interface KnownContent {
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+}
+
 /** A text file as a whole. `text` is exact: written back unchanged it gives the same bytes. */
 export interface TextFile extends FileInfo {
   readonly text: string;
@@ -55,6 +61,7 @@ export interface TextFile extends FileInfo {
   readonly bom: boolean;
   readonly mode: number;
   readonly version: string;
+  readonly content: KnownContent;
 }
 
 export interface WindowQuery {
@@ -109,6 +116,8 @@ export type Change =
       readonly content: Uint8Array | { readonly text: string; readonly form?: TextForm };
       /** Checked on the replaced file, at the moment it is replaced. CONFLICT when it does not hold. */
       readonly expect?: 'absent' | { readonly version: string };
+      /** The content that the change was planned on, to be compared by its bytes: to hash it again takes ten times as long. */
+      readonly basis?: KnownContent;
       /** Whether missing folders above are created. Left out: yes. */
       readonly createDirs?: boolean;
       /** Of a new file; an existing file keeps its own. */
@@ -210,6 +219,8 @@ export interface RehearsedChange {
   readonly applied: AppliedChange;
   readonly versions: RehearsedVersions;
   readonly places: readonly PlannedPlace[];
+  /** The content of the file that it would replace; undefined for none, and for a large one. */
+  readonly basis: KnownContent | undefined;
 }
 
 /** How a set of changes is applied. */

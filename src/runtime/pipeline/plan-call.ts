@@ -49,7 +49,7 @@ async function withChanges(plan: Plan, changes: readonly Change[], files: Files)
   if (!would.ok) return planFailure(would, accessOf(changes, plan));
   const rehearsed = would.value;
   const applied = rehearsed.map((each) => each.applied);
-  const bound = changes.map((change, index) => withExpectedVersion(change, rehearsed[index]));
+  const bound = changes.map((change, index) => asRehearsed(change, rehearsed[index]));
   const { preview } = plan;
   return {
     ok: true,
@@ -64,12 +64,13 @@ async function withChanges(plan: Plan, changes: readonly Change[], files: Files)
 }
 
 /** A write that names no version of its own expects the file as it was rehearsed. */
-function withExpectedVersion(change: Change, rehearsed: RehearsedChange | undefined): Change {
-  const applied = rehearsed?.applied;
-  if (change.kind !== 'write' || change.expect !== undefined || applied?.kind !== 'write') return change;
-  const version = rehearsed?.versions[applied.path];
-  if (version === undefined) return change;
-  return { ...change, expect: applied.created ? 'absent' : { version } };
+function asRehearsed(change: Change, rehearsed: RehearsedChange | undefined): Change {
+  if (change.kind !== 'write' || rehearsed?.applied.kind !== 'write') return change;
+  const { applied, versions, basis } = rehearsed;
+  const version = versions[applied.path];
+  const found = version === undefined ? undefined : applied.created ? ('absent' as const) : { version };
+  const expect = change.expect ?? found;
+  return { ...change, ...(expect && { expect }), ...(basis && { basis }) };
 }
 
 function accessOf(changes: readonly Change[], { access = [] }: Plan): Access[] {

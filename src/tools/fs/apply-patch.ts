@@ -111,13 +111,13 @@ async function update(file: Extract<FilePatch, { kind: 'update' }>, files: Files
   }
   const read = await files.readText(path);
   if (!read.ok) return read;
-  const { text, encoding, bom, version, mode } = read.value;
+  const { text, encoding, bom, version, mode, content: basis } = read.value;
   const patched = applyHunks(text, hunks, path);
   if (!patched.ok) return patched;
   const content = { text: patched.value, form: { encoding, bom } };
   const diff = diffText(text, patched.value).text;
   if (moveTo === null) {
-    const change: Change = { kind: 'write', path, content, expect: { version } };
+    const change: Change = { kind: 'write', path, content, expect: { version }, basis };
     return ok({ path, change: 'updated', diff, changes: [change] });
   }
   const changes: Change[] = [

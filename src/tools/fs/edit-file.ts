@@ -93,9 +93,9 @@ function planEdits(given: EditInput, read: TextFile): Result<EditPlan> {
 }
 
 /** Writes only if the file is unchanged since it was read; with a version given, since the caller read it. */
-function changeOf(path: string, { encoding, bom }: TextFile, edited: { text: string; version: string }): Change {
-  const { text, version } = edited;
-  return { kind: 'write', path, content: { text, form: { encoding, bom } }, expect: { version } };
+function changeOf(path: string, read: TextFile, { text, version }: { text: string; version: string }): Change {
+  const { encoding, bom, content: basis } = read;
+  return { kind: 'write', path, content: { text, form: { encoding, bom } }, expect: { version }, basis };
 }
 
 function inexact(edits: readonly { strategy: string }[]): string {

@@ -175,8 +175,8 @@ async function rehearsedChanges(
   const yielder = createYielder();
   for (const [index, change] of changes.entries()) {
     const each = prepared[index] as PreparedChange;
-    const { applied, versions = {} } = each;
-    rehearsed.push({ applied, versions, places: toPlannedPlaces(writer, change, each) });
+    const { applied, versions = {}, basis } = each;
+    rehearsed.push({ applied, versions, places: toPlannedPlaces(writer, change, each), basis: basis ?? undefined });
     if (yielder.isDue()) await yielder.pause();
   }
   return rehearsed;

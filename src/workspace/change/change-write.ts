@@ -37,7 +37,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
   try {
     const same = leadsAsPlanned(writer, change.path, spot);
     if (!same.ok) return failed(same);
-    const current = await currentOf(spot, asksForVersion(writer, change, spot.path));
+    const current = await currentOf(spot, change, asksForVersion(writer, change, spot.path));
     if (!current.ok) return failed(current);
     const now = current.value;
     if (now !== null && (now.stat.mode & 0o222) === 0) return failed(readOnly(spot.path));
@@ -69,6 +69,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
       places: [spot],
       phase: now === null ? 'new' : 'changed',
       applied,
+      basis: now?.content ?? null,
       ...(writer.rehearsal && { versions: { [spot.path]: now?.digest ? versionOf(now.digest) : 'absent' } }),
       recorded: {
         kind: 'write',
@@ -120,7 +121,11 @@ interface CurrentContent {
 }
 
 /** Null when nothing is there. A large file is hashed only where its version matters. */
-async function currentOf(spot: ResolvedPath, needsVersion: boolean): Promise<Result<CurrentContent | null>> {
+async function currentOf(
+  spot: ResolvedPath,
+  { basis }: Write,
+  needsVersion: boolean,
+): Promise<Result<CurrentContent | null>> {
   if (spot.stat === null) return ok(null);
   const other = notAFile(spot);
   if (other !== undefined) return other;
@@ -132,7 +137,7 @@ async function currentOf(spot: ResolvedPath, needsVersion: boolean): Promise<Res
       const digest = needsVersion ? await digestOfFile(file.value.fd) : null;
       return ok({ stat, content: null, bytes: null, digest });
     }
-    const content = new FileContent(readWhole(file.value, MAX_WHOLE_BYTES));
+    const content = FileContent.of(readWhole(file.value, MAX_WHOLE_BYTES), basis);
     return ok({ stat, content, bytes: content.bytes, digest: content.digest });
   } finally {
     closeSync(file.value.fd);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import type { ResolvedPath } from '../../host/walk-path.ts';
 import type { Result } from '../../kernel/result.ts';
-import type { AppliedChange, PlannedPlace, RehearsedVersions } from '../../kernel/world/workspace.ts';
+import type { AppliedChange, KnownContent, PlannedPlace, RehearsedVersions } from '../../kernel/world/workspace.ts';
 import type { SecretHardLinks } from '../../secrets/secret-hard-links.ts';
 import type { SecretValues } from '../../secrets/secret-values.ts';
 import type { RecordedChange } from '../journal/change-set.ts';
@@ -60,6 +60,8 @@ export interface PreparedChange {
   readonly applied: AppliedChange;
   /** Only in a rehearsal. */
   readonly versions?: RehearsedVersions;
+  /** The content of the file that it replaces. */
+  readonly basis?: KnownContent | null;
   /** Complete when `makeReady` is done. */
   readonly recorded: RecordedChange;
   readonly phase: ChangePhase;

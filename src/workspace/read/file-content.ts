@@ -1,9 +1,15 @@
 import { digestOf } from '../../host/file-version.ts';
 import type { Result } from '../../kernel/result.ts';
+import type { KnownContent } from '../../kernel/world/workspace.ts';
 import { type DecodedText, decodeText } from './decode-text.ts';
 
 /** The content of a file when it was read. Hashed and decoded once, when first asked for. */
-export class FileContent {
+export class FileContent implements KnownContent {
+  /** Returns `known` where it has the same bytes. To compare costs a tenth of hashing. */
+  static of(bytes: Buffer, known?: KnownContent): FileContent {
+    return known instanceof FileContent && known.bytes.equals(bytes) ? known : new FileContent(bytes);
+  }
+
   readonly bytes: Buffer;
   #digest: string | undefined;
   #decoded: Result<DecodedText | null> | undefined;

@@ -56,6 +56,7 @@ export function readText(reader: Reader, path: string): Promise<Result<TextFile>
       ...decoded.value,
       mode: file.stat.mode & 0o7777,
       version: versionOf(content.digest),
+      content,
     });
   });
 }
