@@ -19,6 +19,8 @@ export interface ExactPath {
 }
 
 const MAX_OPEN = 64;
+/** Stands for any name in a folder that is looked up itself. */
+const PROBE = '.toolwright-probe';
 const PERMISSIONS = 0o7777;
 const ALL_OF_OWNER = 0o700;
 
@@ -30,6 +32,7 @@ export class OpenFolders {
   readonly #root: WorkspaceRoot;
   readonly #inside = new Map<string, Folder>();
   readonly #staged = new Map<string, Folder>();
+  readonly #stats = new Map<string, Stats | null>();
   /** Folders of the stage that were opened up, with their permissions. */
   readonly #closed = new Map<string, number>();
 
@@ -60,6 +63,23 @@ export class OpenFolders {
     }
     folder.close();
     return elsewhere(path);
+  }
+
+  /** The same for a path that was looked up before, without a look at what is there now. */
+  findPlace(path: string): Result<Omit<ExactPath, 'stat'>> {
+    const name = basename(path);
+    const known = this.#inside.get(path.slice(0, Math.max(0, path.length - name.length - 1)));
+    return known?.isInPlace() ? ok({ folder: known, name, path }) : this.find(path);
+  }
+
+  /** Of a folder as it was when it was first asked for; null when it is not there. */
+  statFolder(path: string): Stats | null {
+    const known = this.#stats.get(path);
+    if (known !== undefined) return known;
+    const found = this.findPlace(path === '' ? PROBE : `${path}/${PROBE}`);
+    const stat = found.ok ? found.value.folder.stat('') : null;
+    this.#stats.set(path, stat);
+    return stat;
   }
 
   /** The same where something must be: CONFLICT when it is gone. */
