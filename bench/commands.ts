@@ -1,10 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ExecutionContext } from '../src/kernel/call/execution-context.ts';
+import { KEEPING_TOOL } from '../src/kernel/tool/kept-changes.ts';
 import { createFilePolicy } from '../src/kernel/world/file-policy.ts';
 import { createPolicy } from '../src/policy/create-policy.ts';
 import type { Mode } from '../src/policy/mode.ts';
+import { commandWorkspace } from '../src/testing/command-workspace.ts';
 import { atMost, type Benchmark, type Measurement, median, reported } from './benchmark.ts';
+import { BY_HAND, makeProject, NEEDS_CLEAN } from './programs/commands.project.ts';
 
 /** Another parser of the shell, which only parses. */
 const { syntax } = createRequire(import.meta.url)('mvdan-sh');
@@ -15,9 +21,9 @@ const commands = readFileSync(new URL('developer-commands.txt', import.meta.url)
 const ROUNDS = 20;
 
 export const benchmark: Benchmark = {
-  about: `Judging ${commands.length} ordinary developer commands: how many are asked about, and how long it takes.`,
+  about: `${commands.length} ordinary developer commands: how many are asked about in words or by their effect, and how long it takes to judge them.`,
   async run() {
-    return [...questions(), ...times(), ...lengths()];
+    return [...questions(), ...(await effects()), ...times(), ...lengths()];
   },
 };
 
@@ -44,8 +50,89 @@ function questions(): Measurement[] {
     atMost('refused in mode auto', share('auto', 'deny'), '%', 0),
     atMost('asked about in mode auto', share('auto', 'ask'), '%', 10),
     atMost('refused in mode ask', share('ask', 'deny'), '%', 0),
-    reported('asked about in mode ask', share('ask', 'ask'), '%'),
+    atMost(`of ${commands.length}, asked about in words in mode ask`, inWords().length, 'commands', 25),
   ];
+}
+
+function inWords(): string[] {
+  const decide = judge('ask');
+  return commands.filter((command) => decide(command) === 'ask');
+}
+
+/** Runs all that is not asked about in words, in mode ask, in a project; nobody keeps what is asked about. */
+async function effects(): Promise<Measurement[]> {
+  const words = new Set(inWords());
+  const asked: string[] = [];
+  const byHand: string[] = [];
+  const failed: string[] = [];
+  for (const state of ['changed', 'clean'] as const) {
+    const run = commands.filter((each) => !words.has(each) && NEEDS_CLEAN.test(each) === (state === 'clean'));
+    await using project = await openProject(state);
+    for (const command of run) {
+      const { isHere, isAsked, exitCode } = await project.run(command);
+      if (!isHere) byHand.push(command);
+      else if (exitCode !== 0) failed.push(command);
+      if (isAsked) asked.push(command);
+    }
+  }
+  console.error(
+    `Shown as a diff: ${asked.join(' · ')}\nJudged by hand: ${byHand.join(' · ')}\nFailed: ${failed.join(' · ')}`,
+  );
+  return [
+    atMost(`of ${commands.length}, shown as a diff in mode ask`, asked.length, 'commands', 45),
+    reported(
+      'of those that are not asked about in words, judged by hand: what they need is not here',
+      byHand.length,
+      'commands',
+    ),
+    reported('of those that ran, with another exit code than 0', failed.length, 'commands'),
+  ];
+}
+
+interface CommandEnd {
+  readonly isHere: boolean;
+  readonly isAsked: boolean;
+  readonly exitCode: number | undefined;
+}
+
+async function openProject(state: 'clean' | 'changed') {
+  const pristine = mkdtempSync(join(tmpdir(), 'bench-commands-'));
+  makeProject(pristine, state);
+  let isAsked = false;
+  const approver = ({ tool }: { readonly tool: string }) => {
+    isAsked ||= tool === KEEPING_TOOL;
+    return { approved: false };
+  };
+  const ws = await commandWorkspace({ path: process.env['PATH'] ?? '', options: { approver } });
+  copyInto(pristine, ws.root);
+  return {
+    async run(command: string): Promise<CommandEnd> {
+      isAsked = false;
+      const judged = BY_HAND[command];
+      if (judged !== undefined && command.includes('npx'))
+        return { isHere: false, isAsked: judged, exitCode: undefined };
+      const ran = await ws.call('bash', { command, timeout: 60 });
+      const { exitCode, changed } = (ran.value ?? {}) as { exitCode?: number; changed?: object | null };
+      if (changed != null && !isAsked) copyInto(pristine, ws.root);
+      if (exitCode === 0 || (exitCode !== 127 && judged === undefined)) return { isHere: true, isAsked, exitCode };
+      if (judged === undefined)
+        throw new Error(`${command} cannot run here, and BY_HAND does not say what it changes.`);
+      return { isHere: false, isAsked: judged, exitCode };
+    },
+    async [Symbol.asyncDispose]() {
+      await ws[Symbol.asyncDispose]();
+      rmSync(pristine, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The folder itself stays: the workspace is open by it. */
+function copyInto(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const name of readdirSync(to)) rmSync(join(to, name), { recursive: true, force: true });
+  cpSync(from, to, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+  // Else `git diff` would write down that all files were copied.
+  execFileSync('git', ['update-index', '-q', '--refresh'], { cwd: to });
 }
 
 /** Each command's own median first: what other programs of the machine take away is not the parser's. */

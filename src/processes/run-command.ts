@@ -92,6 +92,10 @@ export const NON_INTERACTIVE = {
   GIT_EDITOR: 'true',
   GIT_TERMINAL_PROMPT: '0',
   GIT_OPTIONAL_LOCKS: '0',
+  // The user has another number inside: without this git of root takes every file for a changed one, and writes its index anew.
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'core.checkStat',
+  GIT_CONFIG_VALUE_0: 'minimal',
   EDITOR: 'true',
   NO_COLOR: '1',
   DEBIAN_FRONTEND: 'noninteractive',

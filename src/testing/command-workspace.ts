@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeTree } from '../host/remove-tree.ts';
 import type { Dialer } from '../kernel/world/dialer.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import { createPolicy } from '../policy/create-policy.ts';
@@ -52,7 +53,7 @@ export async function commandWorkspace({
     async [Symbol.asyncDispose]() {
       await workspace[Symbol.asyncDispose]();
       await sandbox.close();
-      rmSync(around, { recursive: true, force: true });
+      removeTree(around);
     },
   };
 }

@@ -1,6 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../host/remove-tree.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { NetworkAccess, Sandbox } from '../kernel/world/sandbox.ts';
@@ -88,7 +90,21 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
     async [Symbol.asyncDispose]() {
       await processes?.close();
       workspace.close();
-      rmSync(top, { recursive: true, force: true });
+      removeTree(top);
     },
   };
+}
+
+const NOBODY = 65_534;
+
+/** Permissions stop everybody but root: as root, the folders are given to somebody else, who does the work. */
+export async function asOrdinaryUser(folders: readonly string[], work: () => Promise<void>): Promise<void> {
+  if (process.getuid?.() !== 0) return work();
+  execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, ...folders]);
+  process.seteuid?.(NOBODY);
+  try {
+    await work();
+  } finally {
+    process.seteuid?.(0);
+  }
 }

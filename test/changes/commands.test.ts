@@ -188,3 +188,11 @@ test('the workspace is the same while a command runs', async () => {
   ]).toEqual([false, false, false]);
   expect((await running).ok).toBe(true);
 });
+
+test('git that only looks changes nothing, whoever the files belong to outside', async () => {
+  await using ws = await openCommands({ files: { 'a.txt': 'one\n', 'b.txt': 'b\n' }, repository: true });
+  writeFileSync(ws.file('a.txt'), 'one\ntwo\n');
+  const looked = await ws.call('bash', { command: 'git diff --stat && git status --short && git log --oneline' });
+  expect(looked.text).toContain('1 insertion(+)');
+  expect([looked.value, ws.questions]).toMatchObject([{ changed: null }, []]);
+});

@@ -1,16 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../../src/host/remove-tree.ts';
 import type { ToolResult } from '../../src/kernel/tool/tool-result.ts';
 import { commandWorkspace } from '../../src/testing/command-workspace.ts';
 import type { TempWorkspace } from '../../src/testing/temp-workspace.ts';
@@ -90,11 +91,25 @@ function listTree(root: string, skip: (path: string) => boolean, below = ''): Ma
     const [at, stat] = [join(root, path), lstatSync(join(root, path))];
     const mode = (stat.mode & 0o7777).toString(8);
     if (stat.isSymbolicLink()) listing.set(path, `symlink to ${readlinkSync(at)}`);
-    else if (stat.isFile()) listing.set(path, `file ${mode} ${digest(readFileSync(at))}`);
+    else if (stat.isFile()) listing.set(path, `file ${mode} ${digest(opened(at, stat.mode, () => readFileSync(at)))}`);
     else listing.set(path, `${stat.isDirectory() ? 'folder' : 'special'} ${mode}`);
-    if (stat.isDirectory()) for (const [key, value] of listTree(root, skip, path)) listing.set(key, value);
+    if (!stat.isDirectory()) continue;
+    const inside = opened(at, stat.mode, () => listTree(root, skip, path));
+    for (const [key, value] of inside) listing.set(key, value);
   }
   return listing;
+}
+
+/** An ordinary user cannot look into all that is theirs: a script may have taken the permission away. */
+function opened<Content>(path: string, mode: number, look: () => Content): Content {
+  const needed = lstatSync(path).isDirectory() ? 0o500 : 0o400;
+  if ((mode & needed) === needed || process.getuid?.() === 0) return look();
+  chmodSync(path, mode | needed);
+  try {
+    return look();
+  } finally {
+    chmodSync(path, mode);
+  }
 }
 
 function digest(bytes: Buffer): string {
@@ -104,7 +119,7 @@ function digest(bytes: Buffer): string {
 /** The folder itself stays: a workspace is open by it. */
 function copyInto(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
-  for (const name of readdirSync(to)) rmSync(join(to, name), { recursive: true, force: true });
+  for (const name of readdirSync(to)) removeTree(join(to, name));
   execFileSync('cp', ['-a', `${from}/.`, to]);
 }
 

@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import { chmodSync, fstatSync, type Stats } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { catchErrno } from '../../host/errno.ts';
 import { Folder } from '../../host/folder.ts';
@@ -19,6 +19,10 @@ export interface ExactPath {
 }
 
 const MAX_OPEN = 64;
+/** Stands for any name in a folder that is looked up itself. */
+const PROBE = '.toolwright-probe';
+const PERMISSIONS = 0o7777;
+const ALL_OF_OWNER = 0o700;
 
 /**
  * Looks up the paths of one set of changes, and keeps the folders open that it used last: thousands of changes are mostly
@@ -28,6 +32,9 @@ export class OpenFolders {
   readonly #root: WorkspaceRoot;
   readonly #inside = new Map<string, Folder>();
   readonly #staged = new Map<string, Folder>();
+  readonly #stats = new Map<string, Stats | null>();
+  /** Folders of the stage that were opened up, with their permissions. */
+  readonly #closed = new Map<string, number>();
 
   constructor(root: WorkspaceRoot) {
     this.#root = root;
@@ -58,6 +65,23 @@ export class OpenFolders {
     return elsewhere(path);
   }
 
+  /** The same for a path that was looked up before, without a look at what is there now. */
+  findPlace(path: string): Result<Omit<ExactPath, 'stat'>> {
+    const name = basename(path);
+    const known = this.#inside.get(path.slice(0, Math.max(0, path.length - name.length - 1)));
+    return known?.isInPlace() ? ok({ folder: known, name, path }) : this.find(path);
+  }
+
+  /** Of a folder as it was when it was first asked for; null when it is not there. */
+  statFolder(path: string): Stats | null {
+    const known = this.#stats.get(path);
+    if (known !== undefined) return known;
+    const found = this.findPlace(path === '' ? PROBE : `${path}/${PROBE}`);
+    const stat = found.ok ? found.value.folder.stat('') : null;
+    this.#stats.set(path, stat);
+    return stat;
+  }
+
   /** The same where something must be: CONFLICT when it is gone. */
   findExisting(given: string): Result<ExactPath & { readonly stat: Stats }> {
     const found = this.find(given);
@@ -70,9 +94,20 @@ export class OpenFolders {
   staged(from: string): Omit<ExactPath, 'path'> {
     const [above, name] = [dirname(from), basename(from)];
     const known = this.#staged.get(above);
-    const folder = known ?? Folder.open(above);
+    const folder = known ?? this.#openStaged(above);
     if (known === undefined) keep(this.#staged, above, folder);
     return { folder, name, stat: folder.stat(name) };
+  }
+
+  /** A command may have taken the permissions of a folder away. It is ours in the stage, and has them until all is done. */
+  #openStaged(above: string): Folder {
+    const folder = Folder.open(above);
+    const { mode, uid } = fstatSync(folder.fd);
+    if ((mode & ALL_OF_OWNER) !== ALL_OF_OWNER && uid === process.geteuid?.()) {
+      folder.setMode((mode & PERMISSIONS) | ALL_OF_OWNER);
+      this.#closed.set(above, mode & PERMISSIONS);
+    }
+    return folder;
   }
 
   /** Removes a copy that is not needed, also when its folder was moved meanwhile. */
@@ -85,6 +120,8 @@ export class OpenFolders {
   }
 
   close(): void {
+    for (const [path, mode] of this.#closed) chmodSync(path, mode);
+    this.#closed.clear();
     for (const folders of [this.#inside, this.#staged]) {
       for (const folder of folders.values()) folder.close();
       folders.clear();

@@ -16,24 +16,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Folder } from '../../host/folder.ts';
 import { createToolwright } from '../../runtime/create-toolwright.ts';
-import { tempWorkspace } from '../../testing/temp-workspace.ts';
+import { asOrdinaryUser, tempWorkspace } from '../../testing/temp-workspace.ts';
 import { builtInTools } from '../../tools/index.ts';
 import { openWorkspace } from '../open-workspace.ts';
 import { moveName } from './move-name.ts';
-
-const NOBODY = 65_534;
-
-/** Permissions stop everybody but root: as root, the folders are given to somebody else, who does the work. */
-async function asOrdinaryUser(folders: readonly string[], work: () => Promise<void>): Promise<void> {
-  if (process.getuid?.() !== 0) return work();
-  execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, ...folders]);
-  process.seteuid?.(NOBODY);
-  try {
-    await work();
-  } finally {
-    process.seteuid?.(0);
-  }
-}
 
 test('a deleted folder with a read-only one in it is forgotten like any other', async () => {
   await using ws = await tempWorkspace({ files: { 'd/sub/x.txt': 'X' } });

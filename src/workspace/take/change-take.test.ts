@@ -18,7 +18,7 @@ import { expect, test } from 'vitest';
 import { armFailpoints } from '../../kernel/failpoint.ts';
 import type { Change } from '../../kernel/world/workspace.ts';
 import { tempStage, treeListing } from '../../testing/temp-stage.ts';
-import { type TempOptions, tempWorkspace } from '../../testing/temp-workspace.ts';
+import { asOrdinaryUser, type TempOptions, tempWorkspace } from '../../testing/temp-workspace.ts';
 import { openWorkspace } from '../open-workspace.ts';
 
 /** A workspace and the content of a stage beside it, or elsewhere. */
@@ -280,25 +280,26 @@ test('an ordinary user can keep read-only folders, and changes in a folder that 
   for (const path of ['opens', 'gone']) chmodSync(ws.file(path), 0o555);
   stage.put('new/in/x', 'x');
   for (const path of ['opens/y', 'closes/y']) stage.put(path, 'y');
-  for (const path of ['new/in', 'new']) chmodSync(join(stage.folder, path), 0o555);
+  stage.put('closes/in/z', 'z');
+  for (const path of ['new/in', 'new', 'closes']) chmodSync(join(stage.folder, path), 0o555);
   const before = treeListing(ws.root);
-  const { execFileSync } = await import('node:child_process');
-  if (process.getuid?.() === 0) execFileSync('chown', ['-R', '65534:65534', ws.top]);
   const changes: Change[] = [
     { kind: 'mode', path: 'closes', mode: 0o555, expect: { version: null } },
     { kind: 'mode', path: 'opens', mode: 0o755, expect: { version: null } },
     await stage.take('new'),
     await stage.take('opens/y'),
     await stage.take('closes/y'),
+    await stage.take('closes/in'),
     await stage.remove('closes/x'),
     await stage.remove('gone'),
   ];
-  if (process.getuid?.() === 0) process.seteuid?.(65534);
-  try {
+  await asOrdinaryUser([ws.top], async () => {
     expect(await stage.apply(changes)).toMatchObject({ ok: true });
     expect(lstatSync(ws.file('new')).mode & 0o777).toBe(0o555);
     expect(Object.keys(treeListing(ws.root))).toEqual([
       'closes',
+      'closes/in',
+      'closes/in/z',
       'closes/y',
       'new',
       'new/in',
@@ -309,9 +310,7 @@ test('an ordinary user can keep read-only folders, and changes in a folder that 
     ]);
     expect(await set.undo()).toMatchObject({ ok: true });
     expect(treeListing(ws.root)).toEqual(before);
-  } finally {
-    process.seteuid?.(0);
-  }
+  });
 });
 
 test('a folder that an ordinary user may not change is left as it is', async () => {
@@ -321,17 +320,12 @@ test('a folder that an ordinary user may not change is left as it is', async () 
   stage.put('a.txt', 'b');
   chmodSync(ws.file('fixed'), 0o555);
   const before = treeListing(ws.root);
-  const { execFileSync } = await import('node:child_process');
-  if (process.getuid?.() === 0) execFileSync('chown', ['-R', '65534:65534', ws.top]);
-  if (process.getuid?.() === 0) process.seteuid?.(65534);
-  try {
+  await asOrdinaryUser([ws.top], async () => {
     const refused = await stage.apply([await stage.take('a.txt'), await stage.take('fixed/y')]);
     expect(refused).toMatchObject({ ok: false, error: { code: 'PERMISSION_DENIED' } });
     expect(treeListing(ws.root)).toEqual(before);
     expect(readFileSync(join(stage.folder, 'fixed/y'), 'utf8')).toBe('y');
-  } finally {
-    process.seteuid?.(0);
-  }
+  });
 });
 
 test('a folder of a stage that comes in part is made with the permissions it has there', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
 import { catchErrno, catchErrnoAsync, errnoOf } from '../../host/errno.ts';
 import type { Folder } from '../../host/folder.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
@@ -24,13 +24,17 @@ export function prepareTakeNew(writer: Writer, scope: SetScope, { change, place,
   const { root, journal } = writer;
   const { path, made } = place;
   const temp = joined(place.above, tempName());
-  const above = statAbove(scope, temp);
+  const above = scope.folders.statFolder(place.above);
   const isCopied = scope.copies === 'all' || above?.dev !== staged.stat.dev;
   const mode = (change.mode ?? staged.stat.mode) & 0o777;
   let comes = { inode: staged.stat.ino, modifiedMs: staged.stat.mtimeMs, digest: staged.digest };
 
+  /** Nothing is to be done before it is moved. */
+  const isReady = !isCopied && staged.privileged.length === 0 && change.mode === undefined && scope.sync.isLater;
+
   /** Permissions are set while it is still in the stage: with more than it may have it is never in the workspace. */
   async function makeReady(): Promise<Result<void>> {
+    if (isReady) return ok(undefined);
     return catchErrnoAsync(path, async () => {
       const source = scope.folders.staged(change.from);
       if (!isSame(source.stat, staged.stat)) return alteredAt(path);
@@ -61,11 +65,11 @@ export function prepareTakeNew(writer: Writer, scope: SetScope, { change, place,
     return catchErrno(path, () => {
       const source = isCopied ? scope.folders.find(temp) : ok(scope.folders.staged(change.from));
       if (!source.ok) return source;
-      if (source.value.stat?.ino !== comes.inode) return alteredAt(path);
-      const into = scope.folders.find(path);
+      const { stat } = source.value;
+      if (isReady ? !isSame(stat, staged.stat) : stat?.ino !== comes.inode) return alteredAt(path);
+      const into = scope.folders.findPlace(path);
       if (!into.ok) return into;
-      const { folder, name, stat } = into.value;
-      if (stat !== null) return conflictAt(path, 'is there by now');
+      const { folder, name } = into.value;
       renameToFree(source.value.folder, source.value.name, folder, name);
       failpoint('workspace.taken');
       scope.sync.folder(folder);
@@ -123,12 +127,6 @@ function setFolderMode(folder: Folder, name: string, mode: number): void {
   } finally {
     child.close();
   }
-}
-
-/** Of the folder that it comes to, or of the nearest one above that is there. */
-function statAbove(scope: SetScope, temp: string): Stats | null {
-  const found = scope.folders.find(temp);
-  return found.ok ? found.value.folder.stat('') : null;
 }
 
 function joined(folder: string, name: string): string {

@@ -33,7 +33,7 @@ export function prepareTakeOver(
 
   async function makeReady(): Promise<Result<void>> {
     return catchErrnoAsync(path, async () => {
-      const target = scope.folders.find(temp);
+      const target = scope.folders.findPlace(temp);
       if (!target.ok) return target;
       const { folder, name } = target.value;
       const source = scope.folders.staged(change.from);
