@@ -14,6 +14,8 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^It deletes ([\d,]+) files?\.$/, '它删除 $1 个文件。'],
   [/^It adds ([\d,]+) files?\.$/, '它新增 $1 个文件。'],
   [/^(?<rest>.+) The changes are still pending: keep or discard them\.$/s, '$rest更改仍待处理：请保留或放弃。'],
+  [/^(?<rest>.+) Changed in the workspace meanwhile: (.+)\.$/s, '$rest其间工作区里也改动了：$2。'],
+  [/^Changed in the workspace meanwhile: (.+)\.$/s, '其间工作区里也改动了：$1。'],
   [/^Not kept: (.+)\. (?<rest>Kept with changes by a person: .+)$/s, '未保留：$1。$rest'],
   [/^Kept with changes by a person: (.+)\.$/s, '保留时由人修改：$1。'],
   [/^Not kept: (.+)\.$/s, '未保留：$1。'],

@@ -112,7 +112,10 @@ describe('pending changes of a command', () => {
     const discarded = await server.post(`/v1/changes/${changes.id}/discard`, { message: 'Use write_file.' });
     expect(discarded).toMatchObject({ status: 200, body: { state: 'discarded', total: 0 } });
     const { outcome } = await server.ended(call.id);
-    expect(outcome.value.changed).toMatchObject({ state: 'discarded' });
+    expect(outcome.value.changed).toMatchObject({
+      ...{ state: 'discarded', modified: ['a.txt'] },
+      notKept: [{ path: 'a.txt', text: expect.stringContaining('+two') }],
+    });
     expect(outcome.text).toContain('Use write_file.');
     expect([textOf('a.txt'), await pendingChanges()]).toEqual(['one\n', []]);
   });

@@ -141,6 +141,7 @@ export const en = {
     ]
       .filter(Boolean)
       .join(', '),
+  deletedPaths: (paths: string) => `Deleted: ${paths}`,
   keptStates: {
     kept: 'Kept',
     'partly kept': 'Kept in part',

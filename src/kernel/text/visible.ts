@@ -17,6 +17,11 @@ export function visible(text: string): string {
   return PLAIN.test(text) ? text : escapeInvisible(text, UNSEEN);
 }
 
+/** The same for a name of a file, in one line: the name cannot pass for another one, or for two. */
+export function visibleName(name: string): string {
+  return visible(name).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
 /** The same for the text of a file, in which coloured emoji stay as they are. */
 export function visibleText(text: string): string {
   return text.includes('\ufe0f') ? text.split(COLOURED).map(visible).join('\ufe0f') : visible(text);

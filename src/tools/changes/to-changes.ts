@@ -59,7 +59,7 @@ function isNewFolder({ kind, after }: ClassifiedChange): boolean {
   return kind === 'created' && after?.type === 'directory';
 }
 
-export function foldersAbove(path: string): string[] {
+function foldersAbove(path: string): string[] {
   const folders: string[] = [];
   for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) folders.push(path.slice(0, at));
   return folders;
