@@ -3,7 +3,7 @@ import type { Subject } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { plainWords } from '../../shell/plain-words.ts';
-import { NETWORK, OUTSIDE_EFFECT, STAGED } from '../commands/command-judgement.ts';
+import { BY_CHANGES, NETWORK, OUTSIDE_EFFECT } from '../commands/command-judgement.ts';
 import { isInert } from '../commands/inert-programs.ts';
 import { createPolicy, type ExplainingPolicy, type Explanation } from '../create-policy.ts';
 import { BACKGROUND, WRITES_FILES } from '../judge-run.ts';
@@ -147,7 +147,7 @@ function commandRules({ code }: CommandAccess, { tool }: Subject, now: Explanati
     if (rule === BACKGROUND || rule === WRITES_FILES) continue;
     if (!isQuestion({ what, verdict, rule })) continue;
     const argv = plainWords(what);
-    if (![STAGED, NETWORK, OUTSIDE_EFFECT].includes(rule)) return refuse(`a rule cannot answer this: ${reason}`);
+    if (![BY_CHANGES, NETWORK, OUTSIDE_EFFECT].includes(rule)) return refuse(`a rule cannot answer this: ${reason}`);
     if (argv === undefined) return refuse(`"${what}" is not made of plain words`);
     const open = unboundedReason(argv);
     if (open !== undefined) return refuse(open);
@@ -161,7 +161,7 @@ function commandRules({ code }: CommandAccess, { tool }: Subject, now: Explanati
 /** Whether a part needs approval, or would once the rest was allowed: all parts of a command share the network. */
 function isQuestion({ what, verdict, rule }: Pick<VerdictPart, 'what' | 'verdict' | 'rule'>): boolean {
   if (verdict === 'ask') return true;
-  return rule === STAGED && !isInert(plainWords(what)?.[0] ?? null);
+  return rule === BY_CHANGES && !isInert(plainWords(what)?.[0] ?? null);
 }
 
 /** Returns a word as a rule reads it; undefined where no rule can contain it. */

@@ -13,13 +13,13 @@ import {
   AMBIGUOUS,
   ASSIGNMENT,
   ask,
+  BY_CHANGES,
   type CommandJudgement,
   type CommandPart,
   notUnderstood,
   type RuleAnswer,
   type RuleLookup,
   refuse,
-  STAGED,
 } from './command-judgement.ts';
 import { judgeProgram, type ProgramJudgement } from './judge-program.ts';
 import { judgeRedirection, writesFile } from './judge-redirection.ts';
@@ -55,7 +55,8 @@ export function judgeCommand(
   const folders = new WorkingFolders(where);
   const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
-  if (parts.length === 0) add(source, null, { verdict: 'allow', rule: STAGED, reason: 'There is no command in it.' });
+  if (parts.length === 0)
+    add(source, null, { verdict: 'allow', rule: BY_CHANGES, reason: 'There is no command in it.' });
   const { verdict, reason, rule } = worstOf(parts);
   return { verdict, reason, rule, parts, redirects };
 
