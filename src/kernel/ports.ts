@@ -141,6 +141,11 @@ export interface Verdict {
   readonly access?: readonly Access[];
   /** All of the command is allowed by rules of the user, of which `rule` is the first. */
   readonly byRule?: true;
+  /**
+   * Of a question: a run without network of which nothing is kept has no effect that it asks about, and no rule of the user asks.
+   * So a dry run may try the call.
+   */
+  readonly mayRehearse?: true;
   /** Everything that was judged on the way. */
   readonly parts?: readonly VerdictPart[];
 }
