@@ -46,7 +46,10 @@ export async function listChanges(given: {
       }),
     });
     if (changes !== null) return ok({ changes, content: stage.content });
-    return fail('TOO_LARGE', `The command changed more than ${maxChanges} paths, so none of it can be kept. Let it change less at a time.`);
+    return fail(
+      'TOO_LARGE',
+      `The command changed more than ${maxChanges} paths, so none of it can be kept. Let it change less at a time.`,
+    );
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     const repair = 'Try again when fewer files are open, and check that the disk can be read.';

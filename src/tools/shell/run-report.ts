@@ -112,7 +112,7 @@ async function reportOf(run: RunResult, kept: KeptChanges | null, ctx: ToolConte
     changed: kept,
     notes: [
       ...(question === undefined ? [] : [unapprovedHosts(question)]),
-      ...stageHints(exitCode, whole),
+      ...stageHints(exitCode, `${whole}\n${signal ?? ''}`),
       ...refusedHosts(run),
       ...run.notes,
     ],
