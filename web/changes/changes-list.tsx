@@ -1,5 +1,6 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
+import { visibleName } from '../../src/kernel/text/visible.ts';
 import type { ChangeItem } from '../../src/protocol/preview.ts';
 import { DiffText } from '../show/diff-text.tsx';
 import { formatBytes } from '../show/format.ts';
@@ -69,9 +70,9 @@ function Group({
           <div key={folder ?? own[0]?.path} className={folder === null ? '' : 'mt-1'}>
             {folder !== null && (
               <p className="ml-6 text-soft text-sm">
-                <Tick choice={tick} items={own} label={say('changeFolder', { folder })}>
+                <Tick choice={tick} items={own} label={say('changeFolder', { folder: visibleName(folder) })}>
                   <code className="code">
-                    <VisibleText text={`${folder}/`} />
+                    <VisibleText text={`${visibleName(folder)}/`} />
                   </code>
                 </Tick>
               </p>
@@ -132,10 +133,10 @@ function Item({ item, isOpen, choice }: PartProps & { item: ChangeItem; isOpen: 
   return (
     <li className="py-0.5" data-change={item.path}>
       <div className="flex flex-wrap items-center gap-x-2 text-sm">
-        <Tick choice={choice} items={[item]} label={say('changeSelect', { path: item.path })}>
+        <Tick choice={choice} items={[item]} label={say('changeSelect', { path: shownPath(item) })}>
           <code className="code">
             <span className={item.kind === 'deleted' ? 'text-bad' : 'text-soft'}>{MARKS[item.kind]}</span>{' '}
-            <VisibleText text={item.entries === undefined ? item.path : `${item.path}/`} />
+            <VisibleText text={item.entries === undefined ? shownPath(item) : `${shownPath(item)}/`} />
           </code>
         </Tick>
         {item.added !== undefined && (
@@ -152,7 +153,7 @@ function Item({ item, isOpen, choice }: PartProps & { item: ChangeItem; isOpen: 
             type="button"
             className="button plain"
             aria-expanded={open}
-            aria-label={`${say('asDiff')}: ${item.path}`}
+            aria-label={`${say('asDiff')}: ${shownPath(item)}`}
             onClick={() => setOpen(!open)}
           >
             <Arrow size={16} aria-hidden />
@@ -186,7 +187,7 @@ function Hunks({ item, choice }: PartProps & { item: ChangeItem }): ReactNode {
           <input
             type="checkbox"
             className="mt-1 size-4 shrink-0"
-            aria-label={say('changeHunk', { number: index + 1, path: item.path })}
+            aria-label={say('changeHunk', { number: index + 1, path: shownPath(item) })}
             checked={!isOut && out?.has(index + 1) !== true}
             disabled={isOut}
             onChange={() => choice.onTicks((now) => withHunk(now, item, index + 1))}
@@ -198,6 +199,10 @@ function Hunks({ item, choice }: PartProps & { item: ChangeItem }): ReactNode {
       ))}
     </div>
   );
+}
+
+function shownPath({ path, shown = path }: ChangeItem): string {
+  return shown;
 }
 
 /** A file whose new text a person may edit. */

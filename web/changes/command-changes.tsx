@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { visibleName } from '../../src/kernel/text/visible.ts';
 import type { KeptChangesView } from '../../src/protocol/changes.ts';
 import type { ChangeItem } from '../../src/protocol/preview.ts';
 import type { ViewBlock } from '../../src/protocol/view.ts';
@@ -89,7 +90,7 @@ function Groups({ title, groups }: { title: string; groups: KeptChangesView['del
         {groups.map(({ path, entries, inside }) => (
           <li key={path}>
             <code className="code">
-              <VisibleText text={(entries ?? inside) === undefined ? path : `${path}/`} />
+              <VisibleText text={(entries ?? inside) === undefined ? visibleName(path) : `${visibleName(path)}/`} />
             </code>
             {entries !== undefined && ` (${count(entries)})`}
             {inside !== undefined && ` (${say('changesInside', { count: inside })})`}

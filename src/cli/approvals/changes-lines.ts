@@ -1,5 +1,6 @@
 import type { ChangeItem } from '../../kernel/call/approval.ts';
 import type { ChangesBlock } from '../../kernel/call/read-selection.ts';
+import { visibleName } from '../../kernel/text/visible.ts';
 import { harmless } from '../text/style.ts';
 import type { Words } from '../text/words.ts';
 
@@ -8,7 +9,7 @@ const MARKS = { created: 'A', modified: 'M', deleted: 'D', mode: 'M' } as const;
 /** The changed paths, one line each, the most serious first; then changes of branches in words. */
 export function changesList({ items, total, repository }: ChangesBlock, words: Words): string[] {
   const told = items.reduce((count, { entries = 0 }) => count + 1 + entries, 0);
-  const lines = items.map((item) => `${MARKS[item.kind]} ${harmless(oneLine(item.path))}${aboutItem(item, words)}`);
+  const lines = items.map((item) => `${MARKS[item.kind]} ${harmless(visibleName(item.path))}${aboutItem(item, words)}`);
   const git = repository.map((line) => `  git: ${harmless(line)}`);
   return [...lines, ...git, ...(total > told ? [words.moreChanges(total - told)] : [])];
 }
@@ -16,9 +17,9 @@ export function changesList({ items, total, repository }: ChangesBlock, words: W
 /** The diffs, each below its path. A protected file comes first and is never left out of a short view. */
 export function changesDiffs(items: readonly ChangeItem[], words: Words): string[] {
   return items.flatMap(({ path, diff, truncated }) => {
-    if (truncated) return [`--- ${harmless(oneLine(path))}: ${words.diffLeftOut}`];
+    if (truncated) return [`--- ${harmless(visibleName(path))}: ${words.diffLeftOut}`];
     if (diff === undefined || diff === '') return [];
-    return [`--- ${harmless(oneLine(path))}`, ...harmless(diff).replace(/\n$/, '').split('\n')];
+    return [`--- ${harmless(visibleName(path))}`, ...harmless(diff).replace(/\n$/, '').split('\n')];
   });
 }
 
@@ -29,15 +30,11 @@ function aboutItem(item: ChangeItem, words: Words): string {
   const content = entries === undefined ? size : [words.changeEntries(entries), size].filter(Boolean).join(', ');
   const facts = [
     content,
-    leadsTo === undefined ? '' : `→ ${oneLine(leadsTo)}`,
+    leadsTo === undefined ? '' : `→ ${visibleName(leadsTo)}`,
     words.changeClasses[item.class],
     reason === undefined ? '' : words.said(reason),
     loses ? words.changeLoses : '',
     overtaken ? words.changeOvertaken : '',
   ].filter(Boolean);
   return `${lines}${facts.length === 0 ? '' : ` (${harmless(facts.join('; '))})`}`;
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll('\n', '\\n');
 }

@@ -56,7 +56,10 @@ export type PreviewBlock =
 
 /** One changed path, or a new or deleted folder with everything in it. */
 export interface ChangeItem {
+  /** Exactly as it is on the disk, so that it can be chosen. */
   readonly path: string;
+  /** The path as people read it, where that differs: with line breaks and unseen characters written out. */
+  readonly shown?: string;
   readonly kind: StagedChange['kind'];
   readonly class: ChangeClass;
   readonly reason?: string;

@@ -1,4 +1,4 @@
-import { visible } from '../text/visible.ts';
+import { visible, visibleName } from '../text/visible.ts';
 import type { ClassifiedChange } from '../world/stage.ts';
 import type { ChangeItem } from './approval.ts';
 
@@ -6,8 +6,10 @@ import type { ChangeItem } from './approval.ts';
 export function toChangeItem(change: ClassifiedChange): ChangeItem {
   const { path, kind, class: of, reason, loses, overtaken, before, after, entries, bytes } = change;
   const { type, size, version } = after ?? before ?? {};
+  const shown = visibleName(path);
   return {
     ...{ path, kind, class: of },
+    ...(shown !== path && { shown }),
     ...(reason !== undefined && { reason }),
     ...(loses && { loses }),
     ...(overtaken && { overtaken }),
@@ -26,7 +28,7 @@ export function changeFacts(item: ChangeItem): string {
     added === undefined ? '' : `+${added} -${removed ?? 0}`,
     entries === undefined ? '' : `${entries} entries`,
     added !== undefined || bytes === undefined ? '' : `${bytes} bytes`,
-    leadsTo === undefined ? '' : `leads to ${oneLine(leadsTo)}`,
+    leadsTo === undefined ? '' : `leads to ${visibleName(leadsTo)}`,
     PLAIN_CLASSES.has(item.class) ? '' : item.class,
     reason === undefined ? '' : oneLine(reason),
     loses ? 'no other copy' : '',

@@ -3,7 +3,7 @@ import type { ChangeItem } from '../../kernel/call/approval.ts';
 import { changeFacts, oneLine } from '../../kernel/call/change-item.ts';
 import { type ChangesBlock, readSelection } from '../../kernel/call/read-selection.ts';
 import type { ApprovalRequest, ApprovalResponse } from '../../kernel/ports.ts';
-import { visible } from '../../kernel/text/visible.ts';
+import { visible, visibleName } from '../../kernel/text/visible.ts';
 
 const MAX_MESSAGE_CHARS = 8000;
 const DECISION = 'decision';
@@ -61,8 +61,9 @@ export function changesAnswer(
   if (typeof line !== 'string' || line.trim() === '') return { approved: true, by };
   const read = readSelection(line, block);
   if ('selection' in read) return { approved: true, by, modifiedArgs: { ...request.args, ...read.selection } };
-  if ('unknown' in read) return { problem: `${visible(read.unknown)} is not among the changes: name listed paths.` };
-  return { problem: `${visible(read.path)} has ${read.hunks} hunks: name numbers from 1 to ${read.hunks}.` };
+  if ('unknown' in read)
+    return { problem: `${visibleName(read.unknown)} is not among the changes: name listed paths.` };
+  return { problem: `${visibleName(read.path)} has ${read.hunks} hunks: name numbers from 1 to ${read.hunks}.` };
 }
 
 /** Whether the form can tell everything that must be read. A list that was cut never fits. */
@@ -115,7 +116,7 @@ function lineOf(item: ChangeItem): string {
 }
 
 function shownPath({ path, entries }: ChangeItem): string {
-  return oneLine(path) + (entries === undefined ? '' : '/');
+  return visibleName(path) + (entries === undefined ? '' : '/');
 }
 
 /** Indents every line, so that none can pass for one of ours. */

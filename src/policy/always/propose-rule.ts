@@ -1,6 +1,7 @@
 import type { VerdictPart } from '../../kernel/call/approval.ts';
 import type { Subject } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { visibleName } from '../../kernel/text/visible.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { plainWords } from '../../shell/plain-words.ts';
 import { BY_CHANGES, NETWORK, OUTSIDE_EFFECT } from '../commands/command-judgement.ts';
@@ -126,9 +127,11 @@ function changeRules(
   { parts }: Explanation,
 ): Result<ProposedRule[]> {
   const asked = new Set(parts.filter(({ verdict }) => verdict === 'ask').map(({ what }) => what));
-  const paths = changes.filter(({ kind, path }) => asked.has(`${kind} ${path}`)).map(({ path }) => path);
+  const paths = changes.filter(({ kind, path }) => asked.has(`${kind} ${visibleName(path)}`)).map(({ path }) => path);
   const odd = paths.find((path) => /[*?[\]{}()]/.test(path));
   if (odd !== undefined) return refuse(`${odd} would be read as a pattern`);
+  const unseen = paths.find((path) => visibleName(path) !== path);
+  if (unseen !== undefined) return refuse(`${visibleName(unseen)} has characters that nobody sees in a rule`);
   return ok(
     paths.map((path) => ({
       rule: `${tool}(${path})`,

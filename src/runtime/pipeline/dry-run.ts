@@ -1,6 +1,7 @@
 import type { ChangeItem, PreviewBlock } from '../../kernel/call/approval.ts';
-import { changeFacts, oneLine, toChangeItem } from '../../kernel/call/change-item.ts';
+import { changeFacts, toChangeItem } from '../../kernel/call/change-item.ts';
 import { ok } from '../../kernel/result.ts';
+import { visibleName } from '../../kernel/text/visible.ts';
 import type { ClassifiedChange, Stage } from '../../kernel/world/stage.ts';
 import type { Runtime } from '../runtime.ts';
 import { type CallScope, type Ending, ending, failedByItself } from './call-scope.ts';
@@ -85,10 +86,11 @@ function linesOf(block: PreviewBlock): string[] {
 }
 
 function lineOf(item: ChangeItem): string {
-  return `  ${item.kind} ${oneLine(item.path)}${changeFacts(item)}`;
+  return `  ${item.kind} ${visibleName(item.path)}${changeFacts(item)}`;
 }
 
 function diffOf({ path, diff, truncated }: ChangeItem): string[] {
-  if (diff === undefined || diff === '') return truncated ? [`--- ${path}: its diff is too long to show`] : [];
-  return [`--- ${path}`, diff.trimEnd()];
+  if (diff === undefined || diff === '')
+    return truncated ? [`--- ${visibleName(path)}: its diff is too long to show`] : [];
+  return [`--- ${visibleName(path)}`, diff.trimEnd()];
 }
