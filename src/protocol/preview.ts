@@ -21,6 +21,12 @@ export const changeItem = z
     truncated: z.literal(true).optional().describe('The diff was left out for want of room'),
     bytes: z.number().optional(),
     entries: z.int().optional().describe('Of a folder: everything in it'),
+    inside: z
+      .int()
+      .optional()
+      .describe(
+        'The folder stands for so many changes of this kind below it, too many to show: choose it by none but all',
+      ),
     leadsTo: z.string().optional().describe('Of a symlink'),
   })
   .meta({ id: 'ChangeItem' });

@@ -92,12 +92,13 @@ function Group({
 /** One tick for some items: half ticked when only some of them are kept. */
 function Tick({
   choice,
-  items,
+  items: all,
   label,
   children,
 }: PartProps & { items: readonly ChangeItem[]; label: string; children: ReactNode }): ReactNode {
   const id = useId();
-  if (choice === undefined) return children;
+  const items = all.filter(({ inside }) => inside === undefined);
+  if (choice === undefined || items.length === 0) return children;
   const kept = items.filter((item) => isKept(choice.ticks, item)).length;
   const hasLeftHunks = items.some(({ path }) => (choice.ticks.leftHunks.get(path)?.size ?? 0) > 0);
   const isHalf = kept > 0 && (kept < items.length || hasLeftHunks);
@@ -136,7 +137,9 @@ function Item({ item, isOpen, choice }: PartProps & { item: ChangeItem; isOpen: 
         <Tick choice={choice} items={[item]} label={say('changeSelect', { path: shownPath(item) })}>
           <code className="code">
             <span className={item.kind === 'deleted' ? 'text-bad' : 'text-soft'}>{MARKS[item.kind]}</span>{' '}
-            <VisibleText text={item.entries === undefined ? shownPath(item) : `${shownPath(item)}/`} />
+            <VisibleText
+              text={item.entries === undefined && item.inside === undefined ? shownPath(item) : `${shownPath(item)}/`}
+            />
           </code>
         </Tick>
         {item.added !== undefined && (
@@ -217,10 +220,11 @@ function isText({ kind, entries, leadsTo, added, truncated }: ChangeItem): boole
 }
 
 function factsOf(item: ChangeItem, say: Translate, told: (text: string) => string): string {
-  const { kind, entries, bytes, leadsTo, reason, loses, overtaken, added } = item;
+  const { kind, entries, inside, bytes, leadsTo, reason, loses, overtaken, added } = item;
   return [
     kind === 'mode' ? say('changeMode') : '',
     entries === undefined ? '' : say(entries === 1 ? 'changeEntry' : 'changeEntries', { count: entries }),
+    inside === undefined ? '' : say('changesInside', { count: inside }),
     added !== undefined || bytes === undefined ? '' : formatBytes(bytes),
     leadsTo === undefined ? '' : `→ ${leadsTo}`,
     reason === undefined ? '' : told(reason),

@@ -141,6 +141,7 @@ export const en = {
     ]
       .filter(Boolean)
       .join(', '),
+  changesInside: (count: number) => `${count} in it`,
   deletedPaths: (paths: string) => `Deleted: ${paths}`,
   keptStates: {
     kept: 'Kept',

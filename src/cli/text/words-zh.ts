@@ -139,6 +139,7 @@ export const zh: typeof en = {
     ]
       .filter(Boolean)
       .join('，'),
+  changesInside: (count) => `其中 ${count} 个`,
   deletedPaths: (paths) => `删除：${paths}`,
   keptStates: { kept: '已保留', 'partly kept': '已保留一部分', discarded: '已放弃', 'nothing changed': '没有更改' },
   questionOpen: '等待回答',

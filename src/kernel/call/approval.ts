@@ -74,6 +74,8 @@ export interface ChangeItem {
   readonly truncated?: true;
   readonly bytes?: number;
   readonly entries?: number;
+  /** The folder stands for so many changes below it of which there are too many to show: it cannot be chosen by itself. */
+  readonly inside?: number;
   /** Of a symlink. */
   readonly leadsTo?: string;
 }

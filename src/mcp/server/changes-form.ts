@@ -115,8 +115,8 @@ function lineOf(item: ChangeItem): string {
   return `${KINDS[item.kind]} ${shownPath(item)}${changeFacts(item)}`;
 }
 
-function shownPath({ path, entries }: ChangeItem): string {
-  return visibleName(path) + (entries === undefined ? '' : '/');
+function shownPath({ path, entries, inside }: ChangeItem): string {
+  return visibleName(path) + (entries === undefined && inside === undefined ? '' : '/');
 }
 
 /** Indents every line, so that none can pass for one of ours. */

@@ -106,8 +106,9 @@ async function editedTexts(
     if (!text.ok) return text;
     edited.set(change.path, text.value);
   }
+  const paths = new Set(kept.map(({ path }) => path));
   for (const [path, text] of Object.entries(texts)) {
-    if (!kept.some((change) => change.path === path)) {
+    if (!paths.has(path)) {
       return fail(
         'INVALID_INPUT',
         `${path} is not among the changes to keep: name it in paths, or leave its text out.`,
