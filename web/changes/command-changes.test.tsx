@@ -38,7 +38,7 @@ test('an odd name is shown with its line break written out, and chosen exactly',
   const { ALL_TICKED, toSelection } = await import('./changes-selection.ts');
   const path = 'd\u202e/a.txt\nb';
   const items = [{ path, shown: 'd\\u202e/a.txt\\nb', kind: 'created', class: 'new' } as const];
-  const html = renderToString(<ChangesList items={items} repository={[]} choice={undefined} />);
+  const html = renderToString(<ChangesList items={items} repository={[]} />);
   expect(html).toContain('d\\u202e/a.txt\\nb');
   expect(html.replace(/data-change="[^"]*"/g, '')).not.toContain('a.txt\nb');
   expect(toSelection(ALL_TICKED, items)).toEqual({ paths: [path] });

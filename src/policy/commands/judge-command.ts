@@ -19,6 +19,7 @@ import {
   notUnderstood,
   type RuleAnswer,
   type RuleLookup,
+  type Ruling,
   refuse,
 } from './command-judgement.ts';
 import { judgeProgram, type ProgramJudgement } from './judge-program.ts';
@@ -26,6 +27,8 @@ import { judgeRedirection, writesFile } from './judge-redirection.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import { catastrophe, catastrophicScript } from './refusals/catastrophes.ts';
 import { weighGuess } from './weigh-guess.ts';
+
+const NO_COMMAND: Ruling = { verdict: 'allow', rule: BY_CHANGES, reason: 'There is no command in it.' };
 
 /** How deep scripts may nest inside `bash -c`, `eval` and the like. */
 const MAX_DEPTH = 5;
@@ -55,8 +58,7 @@ export function judgeCommand(
   const folders = new WorkingFolders(where);
   const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
-  if (parts.length === 0)
-    add(source, null, { verdict: 'allow', rule: BY_CHANGES, reason: 'There is no command in it.' });
+  if (parts.length === 0) add(source, null, NO_COMMAND);
   const { verdict, reason, rule } = worstOf(parts);
   return { verdict, reason, rule, parts, redirects };
 
