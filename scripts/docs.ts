@@ -10,7 +10,7 @@ import { root } from './root.mjs';
 import { walk } from './walk.ts';
 
 const pages: [path: string, write: (now: string) => string][] = [
-  ['docs/tools.md', () => toolsPage(builtInTools)],
+  ['docs/tools.md', () => toolsPage(builtInTools.filter(({ madeBy }) => madeBy === undefined))],
   ['docs/architecture.md', (now) => withGenerated(now, { walk, imports: importGraph })],
   ['docs/config.schema.json', () => formatted('config.schema.json', z.toJSONSchema(fileSchema))],
 ];

@@ -95,6 +95,28 @@ test('changes that wait are listed, shown and kept from another terminal', { tim
   expect((await ran(fixture, ['changes'])).output).toBe('None.\n');
 });
 
+test('an odd name is shown in one line, and chosen as it is shown', { timeout: LONG }, async () => {
+  const [odd, other] = ['o\nd\u202e.txt', 'o d\u202e.txt'];
+  using fixture = createCliFixture(process.env['PATH'], { [odd]: 'one\n', [other]: 'one\n' });
+  const read = () => [odd, other].map((name) => readFileSync(join(fixture.workspace, name), 'utf8'));
+  const command = 'for f in o*d*.txt; do echo two > "$f"; done';
+  const call = start(fixture, ['call', 'bash', '--command', command], true);
+  await call.until('[k]eep');
+  expect(call.output()).toMatch(/^ {2}M o\\nd\\u202e\.txt \+1 −1$/m);
+  expect(call.output()).not.toContain('\u202e');
+  call.type('p');
+  await call.until('Paths to keep');
+  call.type('o\\nd\\u202e.txt');
+  expect(await call.done).toBe(0);
+  expect(read()).toEqual(['two\n', 'one\n']);
+  const again = start(fixture, ['call', 'bash', '--command', 'for f in o*d*.txt; do echo 3 > "$f"; done']);
+  await again.until('Waiting for approval');
+  const { id } = JSON.parse((await ran(fixture, ['changes', '--json'])).output);
+  expect(await ran(fixture, ['keep', id, 'o\\nd\\u202e.txt'])).toMatchObject({ code: 0 });
+  expect(await again.done).toBe(0);
+  expect(read()).toEqual(['3\n', 'one\n']);
+});
+
 test('a conflict leaves the changes; the rest is kept, then discarded', { timeout: LONG }, async () => {
   using fixture = place();
   const call = start(fixture, ['call', 'bash', '--command', COMMAND]);

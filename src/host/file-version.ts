@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { read } from 'node:fs';
+import { read, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 
 const readInto = promisify(read);
@@ -22,6 +22,20 @@ export async function digestOfFile(fd: number, signal?: AbortSignal): Promise<st
     position += bytesRead;
   }
 }
+
+/** A larger file is known by its size and time: to hash it would take longer than anybody waits, and of 1 TB no disk need hold a byte. */
+export const MAX_HASHED_BYTES = 1024 * 1024 * 1024;
+
+/** The version of a file that is too much to hash. A version says by itself of which kind it is. */
+export function timesVersion({ size, mtimeMs }: Pick<Stats, 'size' | 'mtimeMs'>): string {
+  return `${BY_TIMES}${size} bytes of ${mtimeMs}`;
+}
+
+export function isTimesVersion(version: string): boolean {
+  return version.startsWith(BY_TIMES);
+}
+
+const BY_TIMES = '~';
 
 /** The version that callers see: short enough for a model to repeat, long enough not to collide by chance. */
 export function versionOf(digest: string): string {

@@ -145,6 +145,11 @@ export interface Verdict {
   readonly byRule?: true;
   /** Of a denial: only the mode denies the call, no rule and no file policy. A call that cannot work then fails with its own code. */
   readonly byMode?: true;
+  /**
+   * Of a question: a run without network of which nothing is kept has no effect that it asks about, and no rule of the user asks.
+   * So a dry run may try the call.
+   */
+  readonly mayRehearse?: true;
   /** Everything that was judged on the way. */
   readonly parts?: readonly VerdictPart[];
 }

@@ -405,7 +405,7 @@ test('explain names every part, its verdict and its rule', () => {
   expect(mode).toBe('ask');
   expect(verdict).toBe('ask');
   expect(parts).toMatchObject([
-    { what: 'make', verdict: 'allow', rule: 'staged' },
+    { what: 'make', verdict: 'allow', rule: 'judged by its changes' },
     { what: 'npm test', verdict: 'allow', rule: 'bash(npm test)' },
     { what: 'curl a', verdict: 'ask', reason: 'curl uses the network.' },
   ]);

@@ -1,9 +1,10 @@
 import type { Policy, RealPath, Subject, Verdict } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { type AccessJudgement, type JudgedAccess, strictest } from './access-judgement.ts';
+import { NETWORK, OUTSIDE_EFFECT } from './commands/command-judgement.ts';
 import { judgeChanges } from './judge-changes.ts';
 import { judgeFile } from './judge-file.ts';
-import { judgeRun } from './judge-run.ts';
+import { BACKGROUND, judgeRun } from './judge-run.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
 import { applyMode, type Mode } from './mode.ts';
 import type { PolicyOptions } from './policy-options.ts';
@@ -53,10 +54,21 @@ function explain(subject: Subject, options: PolicyOptions): Explanation {
   const byRule = verdict === 'allow' ? judged.find((each) => each.byRule !== undefined)?.byRule : undefined;
   const byMode = verdict === 'deny' && parts.every((part) => part.verdict !== 'deny' || part.byMode);
   if (byMode) return { verdict, rule, reason, mode, parts, access, byMode };
-  if (byRule === undefined) return { verdict, rule, reason, mode, parts, access };
+  if (byRule === undefined) {
+    const mayRehearse = verdict === 'ask' && parts.every(isHarmlessOffline);
+    return { verdict, rule, reason, mode, parts, access, ...(mayRehearse && { mayRehearse }) };
+  }
   const granted = access.map((each) => (each.kind === 'process.run' ? { ...each, allowedBy: byRule } : each));
   const about = { rule: byRule, reason: `The rule ${byRule} allows it.`, byRule: true as const };
   return { verdict, ...about, mode, parts, access: granted };
+}
+
+const OWN_QUESTION = "the tool's own";
+/** Questions about effects that a run has only with network, outside the workspace, or when it goes on. */
+const OUTSIDE_QUESTIONS: ReadonlySet<string> = new Set([NETWORK, OUTSIDE_EFFECT, BACKGROUND, OWN_QUESTION]);
+
+function isHarmlessOffline({ verdict, rule }: AccessJudgement): boolean {
+  return verdict !== 'ask' || OUTSIDE_QUESTIONS.has(rule);
 }
 
 function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): JudgedAccess {
@@ -124,7 +136,7 @@ function judgeOwnQuestion(
   const asks: AccessJudgement = {
     what: tool,
     verdict: 'ask',
-    rule: "the tool's own",
+    rule: OWN_QUESTION,
     reason: ownReason,
     liftable: !asksAlways,
     changes: true,

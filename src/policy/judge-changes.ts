@@ -1,4 +1,5 @@
 import type { Subject } from '../kernel/ports.ts';
+import { oneLine } from '../kernel/text/visible.ts';
 import type { ClassifiedChange } from '../kernel/world/stage.ts';
 import { type AccessJudgement, strictest } from './access-judgement.ts';
 import { describeChanges } from './describe-changes.ts';
@@ -145,7 +146,8 @@ function summary(judged: readonly JudgedChange[], verdict: RuleVerdict): string 
   const [first, ...more] = apart;
   if (verdict === 'allow' || first === undefined) return sentence;
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
-  const why = `${first.change.path}${others}: ${first.reason}`;
+  if (first.rule === 'mode plan') return first.reason;
+  const why = `${oneLine(first.change.path)}${others}: ${first.reason}`;
   if (verdict === 'ask') return `${sentence} ${why}`;
   const isAll = apart.length === judged.length;
   return `${sentence} Not kept: ${why}${isAll ? '' : ' Keep the others by naming them in paths.'}`;
@@ -156,7 +158,7 @@ function named(judged: readonly JudgedChange[]): readonly AccessJudgement[] {
   const told = judged.filter(isAlwaysTold);
   const others = judged.filter((one) => !isAlwaysTold(one));
   const shown = [...told.slice(0, MAX_TOLD), ...others.slice(0, MAX_NAMED)];
-  const parts = shown.map((one) => toPart(`${one.change.kind} ${one.change.path}`, one));
+  const parts = shown.map((one) => toPart(`${one.change.kind} ${oneLine(one.change.path)}`, one));
   const left = judged.length - shown.length;
   const worst = strictest([...told.slice(MAX_TOLD), ...others.slice(MAX_NAMED)]);
   if (worst === undefined) return parts;

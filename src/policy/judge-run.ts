@@ -6,13 +6,13 @@ import { type AccessJudgement, type JudgedAccess, strictest } from './access-jud
 import {
   AMBIGUOUS,
   ASSIGNMENT,
+  BY_CHANGES,
   type CommandJudgement,
   type CommandPart,
   ENVIRONMENT,
   NETWORK,
   NOT_UNDERSTOOD,
   SENSITIVE,
-  STAGED,
 } from './commands/command-judgement.ts';
 import { isInert } from './commands/inert-programs.ts';
 import { judgeCommand } from './commands/judge-command.ts';
@@ -89,14 +89,16 @@ function coverOf({ parts }: CommandJudgement, { env = [] }: ProcessRun): string 
 }
 
 function isCovered({ verdict, rule, program, allowedBy }: CommandPart): boolean {
-  return verdict === 'allow' && (allowedBy === 'user' || rule === ASSIGNMENT || (rule === STAGED && isInert(program)));
+  return (
+    verdict === 'allow' && (allowedBy === 'user' || rule === ASSIGNMENT || (rule === BY_CHANGES && isInert(program)))
+  );
 }
 
 /** Judges one simple command under a mode. `isRestricted`: there are ask or deny rules that it might hide from. */
 function judgePart(part: CommandPart, { mode, isRestricted }: { mode: Mode; isRestricted: boolean }): AccessJudgement {
   const { text, verdict, rule, reason, program, isOutside, loses } = part;
   const judged = { what: text, verdict, rule, reason, liftable: false, changes: false };
-  if (mode === 'strict' && rule === STAGED)
+  if (mode === 'strict' && rule === BY_CHANGES)
     return {
       ...judged,
       verdict: 'ask',
@@ -112,7 +114,7 @@ function judgePart(part: CommandPart, { mode, isRestricted }: { mode: Mode; isRe
 }
 
 function staged(judged: AccessJudgement): AccessJudgement {
-  return { ...judged, verdict: 'allow', rule: STAGED, reason: 'Its changes are judged before they are kept.' };
+  return { ...judged, verdict: 'allow', rule: BY_CHANGES, reason: 'Its changes are judged before they are kept.' };
 }
 
 /** Judges influences outside the command line: variables, and secrets that it may print from a repository. */
@@ -244,5 +246,5 @@ function judgeWholeCode(
   const isAsked = effects === 'live' || !isInBackground;
   const asked = isAsked ? judgeMounts(access, { mode, effects, isCovered: false }) : [];
   if (asked.length > 0) return asked.map((part) => ({ ...part, what: judged.what }));
-  return [staged({ ...judged, verdict: 'allow', rule: STAGED, reason: '' })];
+  return [staged({ ...judged, verdict: 'allow', rule: BY_CHANGES, reason: '' })];
 }

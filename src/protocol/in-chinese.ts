@@ -17,6 +17,8 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     /^(?<rest>.+) The changes are still pending: keep them with (toolwright keep \w+), or discard them with (toolwright discard \w+)\.$/s,
     '$rest更改仍待处理：用 $2 保留，或用 $3 放弃。',
   ],
+  [/^(?<rest>.+) Changed in the workspace meanwhile: (.+)\.$/s, '$rest其间工作区里也改动了：$2。'],
+  [/^Changed in the workspace meanwhile: (.+)\.$/s, '其间工作区里也改动了：$1。'],
   [/^Not kept: (.+)\. (?<rest>Kept with changes by a person: .+)$/s, '未保留：$1。$rest'],
   [/^Kept with changes by a person: (.+)\.$/s, '保留时由人修改：$1。'],
   [/^Not kept: (.+)\.$/s, '未保留：$1。'],

@@ -5,7 +5,11 @@ import { verdictPart } from './access.ts';
 /** One changed path of a command, or a new or deleted folder with everything in it. */
 export const changeItem = z
   .object({
-    path: z.string(),
+    path: z.string().describe('Exactly as it is on the disk, so that it can be chosen'),
+    shown: z
+      .string()
+      .optional()
+      .describe('The path as people read it, where its line breaks or unseen characters are written out'),
     kind: z.enum(['created', 'modified', 'deleted', 'mode']).describe('mode: only its permissions differ'),
     class: z.enum(CHANGE_CLASSES).describe('protected: the host would run or obey it. sensitive, special: never kept'),
     reason: z.string().optional().describe('Why it is protected, sensitive or special, or what is lost by it'),
@@ -17,6 +21,12 @@ export const changeItem = z
     truncated: z.literal(true).optional().describe('The diff was left out for want of room'),
     bytes: z.number().optional(),
     entries: z.int().optional().describe('Of a folder: everything in it'),
+    inside: z
+      .int()
+      .optional()
+      .describe(
+        'The folder stands for so many changes of this kind below it, too many to show: choose it by none but all',
+      ),
     leadsTo: z.string().optional().describe('Of a symlink'),
   })
   .meta({ id: 'ChangeItem' });
@@ -25,7 +35,7 @@ export type ChangeItem = z.infer<typeof changeItem>;
 /**
  * Blocks that show a person a call before it runs. Invisible characters are escaped (`\u200b`, a trailing space as
  * `·`),
- * so that the preview is exactly what runs.
+ * so that the preview is exactly what runs. The paths of changes are exact; `shown` has them escaped.
  */
 export const previewBlock = z
   .discriminatedUnion('kind', [

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ClassifiedChange } from '../kernel/world/stage.ts';
+import { createFilePolicy } from '../kernel/world/file-policy.ts';
+import type { ClassifiedChange, StagedChange } from '../kernel/world/stage.ts';
 import { stagedChanges } from '../testing/staged-changes.ts';
 import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+import { classifyChanges } from './classify-changes.ts';
 
 let at: TrySandbox;
 beforeEach(() => {
@@ -243,3 +245,63 @@ test('a file behind a symlink to a protected folder is judged where it is', asyn
   const changes = await changesOf('echo x >gd/hooks/post-merge');
   expect(classAt(changes, '.git/hooks/post-merge')).toBe('protected');
 });
+
+const TERABYTE = 2 ** 40;
+
+test('a huge file of the host is deleted, changed or given other permissions without being read', async () => {
+  for (const name of ['gone', 'moved', 'mode']) truncateSync(at.write(name, 'x'), TERABYTE);
+  const started = performance.now();
+  const changes = await changesOf('rm gone; mkdir d; rm moved; chmod 600 mode || true');
+  expect(performance.now() - started).toBeLessThan(60_000);
+  const gone = changes.find(({ path }) => path === 'gone');
+  expect(gone).toMatchObject({
+    kind: 'deleted',
+    class: 'ordinary',
+    before: { size: TERABYTE, version: expect.stringMatching(/^~/) },
+  });
+});
+
+test('a huge file that a command makes ends in an error of its own, and one that there is by other means is never kept', async () => {
+  expect(await changesOf('truncate -s 1T huge || echo refused >said')).toMatchObject([
+    { path: 'huge', class: 'new', after: { size: 0 } },
+    { path: 'said' },
+  ]);
+  const after = { type: 'file', mode: 0o644, size: TERABYTE, version: null } as const;
+  expect(await classOf({ path: 'big', kind: 'created', before: null, after })).toEqual({
+    class: 'special',
+    reason: 'it is larger than 1 GB',
+  });
+  expect((await classOf({ path: 'big', kind: 'mode', before: after, after })).class).toBe('ordinary');
+});
+
+test.each([
+  ['set-user-id', 0o4755],
+  ['set-group-id', 0o2755],
+])('a file with %s is special, and so is such a folder; taking the bits away is not', async (_what, mode) => {
+  for (const type of ['file', 'directory'] as const) {
+    const after = { type, mode, size: 1, version: null };
+    const special = { class: 'special', reason: 'it would run with the rights of its owner or group' };
+    expect(await classOf({ path: 'x', kind: 'created', before: null, after })).toEqual(special);
+    expect(await classOf({ path: 'x', kind: 'mode', before: { ...after, mode: 0o755 }, after })).toEqual(special);
+    const plain = { ...after, mode: 0o755 };
+    expect((await classOf({ path: 'x', kind: 'mode', before: after, after: plain })).class).toBe('ordinary');
+    expect((await classOf({ path: 'x', kind: 'deleted', before: after, after: null })).class).toBe('ordinary');
+  }
+});
+
+/** The verdict about one change that no run in the sandbox can make. */
+async function classOf(change: StagedChange): Promise<Pick<ClassifiedChange, 'class' | 'reason'>> {
+  const git = { isIgnored: () => false, isUncommitted: () => false };
+  const options = {
+    workspace: at.workspace,
+    policy: createFilePolicy(),
+    home: at.home,
+    git,
+    lost: new Set<string>(),
+    wrote: () => false,
+  };
+  const [classified] = await classifyChanges({ changes: [change], content: at.workspace }, options);
+  if (classified === undefined) throw new Error('it was not classified');
+  const { class: of, reason } = classified;
+  return { class: of, ...(reason !== undefined && { reason }) };
+}

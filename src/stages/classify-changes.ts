@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { gitFileRule, isGitPath, ObeyedPaths } from '../git/obeyed-paths.ts';
+import { MAX_HASHED_BYTES } from '../host/file-version.ts';
 import { entriesIn } from '../host/files.ts';
 import { MAX_PATH_BYTES } from '../host/parse-path.ts';
 import { type FilePolicy, isWalked } from '../kernel/world/file-policy.ts';
@@ -71,6 +72,8 @@ function whySpecial({ path, kind, after, unnameable }: StagedChange, { policy }:
   const { rule } = policy.judge(path);
   if (rule !== null && OWN_FILES.includes(rule)) return rule.reason;
   if (after?.type === 'other') return 'it is a device, a socket or a pipe';
+  if (kind !== 'deleted' && kind !== 'mode' && after?.type === 'file' && after.size > MAX_HASHED_BYTES)
+    return 'it is larger than 1 GB';
   if (kind !== 'deleted' && ((after?.mode ?? 0) & SET_ID) !== 0)
     return 'it would run with the rights of its owner or group';
   return undefined;

@@ -43,7 +43,9 @@ describe('in mode ask', () => {
   test('a yes keeps it, and undo brings the old files back', async () => {
     await using ws = await openCommands({ files: FILES, answers: [true] });
     const ran = await ws.call('bash', { command: 'sed -i s/two/2/ a.txt; rm -r src; chmod +x a.txt' });
-    expect(ran.value).toMatchObject({ changed: { state: 'kept', modified: ['a.txt'], deleted: ['src'] } });
+    expect(ran.value).toMatchObject({
+      changed: { state: 'kept', modified: ['a.txt'], deleted: [{ path: 'src', entries: 1 }] },
+    });
     expect([ws.text('a.txt'), existsSync(ws.file('src')), statSync(ws.file('a.txt')).mode & 0o111]).toEqual([
       'one\n2\nthree\n',
       false,
@@ -145,7 +147,27 @@ describe('in other modes', () => {
     await using ws = await openCommands({ files: FILES, mode: 'plan' });
     const ran = await ws.call('bash', { command: 'echo x >new.txt; rm a.txt; ls' });
     expect(ran.value).toMatchObject({ stdout: 'new.txt\nsrc\n', changed: { state: 'discarded' } });
+    expect(ran.text).toContain(
+      '[Files: would have deleted a.txt; created new.txt. Not kept: Mode plan keeps nothing.]',
+    );
     expect([ws.text('a.txt'), existsSync(ws.file('new.txt')), ws.questions.length]).toEqual([FILES['a.txt'], false, 0]);
+  });
+
+  test('what was not kept is told with its diffs: in mode plan, and where a person or a rule refuses it', async () => {
+    const command = 'sed -i s/two/2/ a.txt; rm -r src';
+    for (const given of [{ mode: 'plan' as const }, {}, { rules: { deny: ['write_file(*.txt)'] } }]) {
+      await using ws = await openCommands({ files: FILES, ...given });
+      const ran = await ws.call('bash', { command });
+      expect(ran.value).toMatchObject({
+        changed: {
+          ...{ state: 'discarded', counts: { modified: 1, deleted: 1 }, total: 0 },
+          ...{ modified: ['a.txt'], deleted: [{ path: 'src', entries: 1 }] },
+          notKept: [{ path: 'a.txt', text: expect.stringContaining('-two\n+2') }],
+        },
+      });
+      expect(ran.text).toContain('[Files: would have deleted src/ (1 entry); modified a.txt. Not kept: ');
+      expect(ws.text('a.txt')).toBe(FILES['a.txt']);
+    }
   });
 
   test('auto does not ask about text that the session itself wrote', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -51,15 +52,39 @@ describe('a dry run of a command', () => {
     expect(await ws.pending()).toBe(0);
   });
 
-  test('runs nothing that would need approval first, or that is refused', async () => {
+  test('what would be asked about in words is tried as well, without network', async () => {
     await using ws = await open();
     const asked = await ws.call('bash', { command: 'touch ran; git push' });
-    expect(asked.text).toMatch(/\nIt would need approval first: [^\n]+$/);
-    expect(asked.text).not.toContain('created ran');
+    expect(asked.text).toMatch(/\nIt would need approval first: [^\n]+\nIt was tried, and nothing is kept:\n/);
+    expect(asked.text).toContain('Tried without the network');
+    expect(asked.text).toContain('\n  created ran');
     const code = await ws.call('run_code', { language: 'bash', code: 'echo ran', network: true });
-    expect(code.text).toMatch(/\nIt would need approval first: /);
-    const background = await ws.call('bash', { command: 'sleep 100', background: true });
-    expect(background.text).toMatch(/\nIt would need approval first: /);
+    expect(code.text).toMatch(/\nIt would need approval first: [\s\S]*\nran\n/);
+    expect([existsSync(ws.file('ran')), await ws.pending(), ws.asked]).toEqual([false, 0, []]);
+  });
+
+  test('a process in the background is tried for a moment: it shows whether it starts', async () => {
+    await using ws = await open();
+    const args = { background: true, command: 'echo up; echo x >log.txt; sleep 100' };
+    const started = await ws.call('bash', args);
+    expect(started.text).toMatch(
+      /\nIt would need approval first: [\s\S]*\nup\n[\s\S]*tried for 5 s[\s\S]*created log\.txt/,
+    );
+    const failing = await ws.call('bash', { ...args, command: './no-server' });
+    expect(failing.text).toMatch(/no-server: No such file[\s\S]*exit code 127/);
+    expect([existsSync(ws.file('log.txt')), await ws.pending()]).toEqual([false, 0]);
+  });
+
+  test('runs nothing that a rule of the user asks about, that may print a secret, or that is refused', async () => {
+    await using ws = await open({ rules: { ask: ['bash(git push *)', 'run_code'] } });
+    const ruled = await ws.call('bash', { command: 'touch ran; git push' });
+    expect(ruled.text).toMatch(/\nIt would need approval first: [^\n]+$/);
+    const code = await ws.call('run_code', { language: 'bash', code: 'echo ran', network: true });
+    expect(code.text).toMatch(/\nIt would need approval first: [^\n]+$/);
+    execFileSync('git', ['-C', ws.root, 'init', '-q']);
+    execFileSync('git', ['-C', ws.root, 'config', 'remote.origin.url', 'https://u:hush@example.org/']);
+    const secret = await ws.call('bash', { command: 'git remote -v' });
+    expect(secret.text).toMatch(/\nIt would need approval first: [^\n]+$/);
     expect((await ws.call('bash', { command: 'rm -rf /' })).error?.code).toBe('PERMISSION_DENIED');
   });
 

@@ -50,14 +50,18 @@ describe('an edit by a person while a command runs', () => {
 
   test('mode strict keeps nothing over it, and says why', async () => {
     await using ws = await openCommands({ files: FILES, mode: 'strict', rules: { allow: ['bash'] } });
-    await editMeanwhile(ws, 'echo ours >a.txt', () => edit(ws));
+    const { text } = await editMeanwhile(ws, 'echo ours >a.txt', () => edit(ws));
     expect([ws.text('a.txt'), ws.questions.length]).toEqual(['theirs\n', 0]);
+    expect(text).toMatch(
+      /would have modified a\.txt\. Not kept: [\s\S]*Changed in the workspace meanwhile: a\.txt\.\]/,
+    );
   });
 
   test('a yes keeps the command, and the undo brings the edit back', async () => {
     await using ws = await openCommands({ files: FILES, mode: 'auto', answers: [true] });
-    const { callId } = await editMeanwhile(ws, 'echo ours >a.txt', () => edit(ws));
+    const { callId, text } = await editMeanwhile(ws, 'echo ours >a.txt', () => edit(ws));
     expect(ws.text('a.txt')).toBe('ours\n');
+    expect(text).toContain('modified a.txt. Kept. Changed in the workspace meanwhile: a.txt.]');
     expect(await ws.workspace.undo(callId ?? '')).toMatchObject({ ok: true });
     expect(ws.text('a.txt')).toBe('theirs\n');
   });

@@ -82,6 +82,16 @@ describe.each(['auto', 'legacy'] as const)('changes of a command in the form of 
     expect([onDisk('a.txt'), onDisk('old.txt'), onDisk('new.txt')]).toEqual(['one\n', 'old\n', 'x\n']);
   });
 
+  test('an odd name is one line, and is chosen as it is shown', async () => {
+    const [odd, other] = ['o\nkeep all.txt', 'o keep all.txt'];
+    for (const name of [odd, other]) writeFileSync(join(workspace, name), 'old\n');
+    const part = { decision: 'keep', paths: '"o\\nkeep all.txt"' };
+    const { client, asked } = await connect(era, [{ action: 'accept', content: part }]);
+    await client.callTool(bash('for f in o*all.txt; do echo two > "$f"; done'));
+    expect(asked[0]).toMatch(/^changed o\\nkeep all\.txt \(\+1 -1\)$/m);
+    expect([onDisk(odd), onDisk(other)]).toEqual(['two\n', 'old\n']);
+  });
+
   test.each([
     [{ action: 'accept', content: { decision: 'discard', reason: 'Not now.' } }, 'Not now.'],
     [{ action: 'accept', content: { decision: 'allow' } }, 'Not kept'],

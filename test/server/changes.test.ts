@@ -108,12 +108,31 @@ describe('pending changes of a command', () => {
     expect((await server.ended(call.id)).outcome.value.changed.state).toBe('partly kept');
   });
 
+  test('an odd name is listed exactly and as people read it, and chosen by the exact path', async () => {
+    const [odd, other] = ['a\nb\u202e.txt', 'a b\u202e.txt'];
+    for (const name of [odd, other]) writeFileSync(inWorkspace(name), 'one\n');
+    const { changes } = await changing('for f in a*b*; do echo two > "$f"; done');
+    const { body: page } = await server.get(`/v1/changes/${changes.id}`);
+    expect(page.items.map(({ path, shown }: Json) => [path, shown])).toEqual([
+      [odd, 'a\\nb\\u202e.txt'],
+      [other, 'a b\\u202e.txt'],
+    ]);
+    const file = await server.get(`/v1/changes/${changes.id}/file?path=${encodeURIComponent(odd)}&side=after`);
+    expect(file.body).toMatchObject({ path: odd, text: 'two\n' });
+    const kept = await server.post(`/v1/changes/${changes.id}/keep`, { paths: [odd] });
+    expect(kept.body).toMatchObject({ state: 'partly kept', modified: [odd] });
+    expect([textOf(odd), textOf(other)]).toEqual(['two\n', 'one\n']);
+  });
+
   test('are discarded with words for the model', async () => {
     const { call, changes } = await changing('echo two > a.txt');
     const discarded = await server.post(`/v1/changes/${changes.id}/discard`, { message: 'Use write_file.' });
     expect(discarded).toMatchObject({ status: 200, body: { state: 'discarded', total: 0 } });
     const { outcome } = await server.ended(call.id);
-    expect(outcome.value.changed).toMatchObject({ state: 'discarded' });
+    expect(outcome.value.changed).toMatchObject({
+      ...{ state: 'discarded', modified: ['a.txt'] },
+      notKept: [{ path: 'a.txt', text: expect.stringContaining('+two') }],
+    });
     expect(outcome.text).toContain('Use write_file.');
     expect([textOf('a.txt'), await pendingChanges()]).toEqual(['one\n', []]);
   });

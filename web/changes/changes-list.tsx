@@ -1,5 +1,6 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
+import { oneLine } from '../../src/kernel/text/visible.ts';
 import type { ChangeItem } from '../../src/protocol/preview.ts';
 import { DiffText } from '../show/diff-text.tsx';
 import { formatBytes } from '../show/format.ts';
@@ -69,9 +70,9 @@ function Group({
           <div key={folder ?? own[0]?.path} className={folder === null ? '' : 'mt-1'}>
             {folder !== null && (
               <p className="ml-6 text-soft text-sm">
-                <Tick choice={tick} items={own} label={say('changeFolder', { folder })}>
+                <Tick choice={tick} items={own} label={say('changeFolder', { folder: oneLine(folder) })}>
                   <code className="code">
-                    <VisibleText text={`${folder}/`} />
+                    <VisibleText text={`${oneLine(folder)}/`} />
                   </code>
                 </Tick>
               </p>
@@ -91,12 +92,13 @@ function Group({
 /** One tick for some items: half ticked when only some of them are kept. */
 function Tick({
   choice,
-  items,
+  items: all,
   label,
   children,
 }: PartProps & { items: readonly ChangeItem[]; label: string; children: ReactNode }): ReactNode {
   const id = useId();
-  if (choice === undefined) return children;
+  const items = all.filter(({ inside }) => inside === undefined);
+  if (choice === undefined || items.length === 0) return children;
   const kept = items.filter((item) => isKept(choice.ticks, item)).length;
   const hasLeftHunks = items.some(({ path }) => (choice.ticks.leftHunks.get(path)?.size ?? 0) > 0);
   const isHalf = kept > 0 && (kept < items.length || hasLeftHunks);
@@ -132,10 +134,12 @@ function Item({ item, isOpen, choice }: PartProps & { item: ChangeItem; isOpen: 
   return (
     <li className="py-0.5" data-change={item.path}>
       <div className="flex flex-wrap items-center gap-x-2 text-sm">
-        <Tick choice={choice} items={[item]} label={say('changeSelect', { path: item.path })}>
+        <Tick choice={choice} items={[item]} label={say('changeSelect', { path: shownPath(item) })}>
           <code className="code">
             <span className={item.kind === 'deleted' ? 'text-bad' : 'text-soft'}>{MARKS[item.kind]}</span>{' '}
-            <VisibleText text={item.entries === undefined ? item.path : `${item.path}/`} />
+            <VisibleText
+              text={item.entries === undefined && item.inside === undefined ? shownPath(item) : `${shownPath(item)}/`}
+            />
           </code>
         </Tick>
         {item.added !== undefined && (
@@ -152,7 +156,7 @@ function Item({ item, isOpen, choice }: PartProps & { item: ChangeItem; isOpen: 
             type="button"
             className="button plain"
             aria-expanded={open}
-            aria-label={`${say('asDiff')}: ${item.path}`}
+            aria-label={`${say('asDiff')}: ${shownPath(item)}`}
             onClick={() => setOpen(!open)}
           >
             <Arrow size={16} aria-hidden />
@@ -186,7 +190,7 @@ function Hunks({ item, choice }: PartProps & { item: ChangeItem }): ReactNode {
           <input
             type="checkbox"
             className="mt-1 size-4 shrink-0"
-            aria-label={say('changeHunk', { number: index + 1, path: item.path })}
+            aria-label={say('changeHunk', { number: index + 1, path: shownPath(item) })}
             checked={!isOut && out?.has(index + 1) !== true}
             disabled={isOut}
             onChange={() => choice.onTicks((now) => withHunk(now, item, index + 1))}
@@ -198,6 +202,10 @@ function Hunks({ item, choice }: PartProps & { item: ChangeItem }): ReactNode {
       ))}
     </div>
   );
+}
+
+function shownPath({ path, shown = path }: ChangeItem): string {
+  return shown;
 }
 
 /** A file whose new text a person may edit. */
@@ -212,10 +220,11 @@ function isText({ kind, entries, leadsTo, added, truncated }: ChangeItem): boole
 }
 
 function factsOf(item: ChangeItem, say: Translate, told: (text: string) => string): string {
-  const { kind, entries, bytes, leadsTo, reason, loses, overtaken, added } = item;
+  const { kind, entries, inside, bytes, leadsTo, reason, loses, overtaken, added } = item;
   return [
     kind === 'mode' ? say('changeMode') : '',
     entries === undefined ? '' : say(entries === 1 ? 'changeEntry' : 'changeEntries', { count: entries }),
+    inside === undefined ? '' : say('changesInside', { count: inside }),
     added !== undefined || bytes === undefined ? '' : formatBytes(bytes),
     leadsTo === undefined ? '' : `→ ${leadsTo}`,
     reason === undefined ? '' : told(reason),

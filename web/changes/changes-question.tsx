@@ -79,7 +79,11 @@ export function ChangesQuestion({
               className="approval-details flex flex-col gap-3 rounded-lg border border-line bg-page p-3"
             >
               <ChangesList items={items} repository={repository} choice={{ stage, ticks, onTicks: setTicks }} />
-              {truncated && <p className="text-sm text-warn">{say('changesMore', { count: total - items.length })}</p>}
+              {truncated && (
+                <p className="text-sm text-warn">
+                  {say('changesMore', { count: total - items.filter(({ inside }) => inside === undefined).length })}
+                </p>
+              )}
               <div ref={end} className="h-px" />
             </div>
           </section>

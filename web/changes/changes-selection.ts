@@ -15,7 +15,7 @@ export interface ChangesTicks {
 export const ALL_TICKED: ChangesTicks = { left: new Set(), leftHunks: new Map(), texts: new Map() };
 
 export function isKept({ left }: ChangesTicks, item: ChangeItem): boolean {
-  return groupOf(item) !== 'never' && !left.has(item.path);
+  return groupOf(item) !== 'never' && item.inside === undefined && !left.has(item.path);
 }
 
 /** A tick of a file or folder counts for all its hunks. */

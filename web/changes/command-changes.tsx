@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { oneLine } from '../../src/kernel/text/visible.ts';
 import type { KeptChangesView } from '../../src/protocol/changes.ts';
 import type { ViewBlock } from '../../src/protocol/view.ts';
 import { api } from '../api/api.ts';
@@ -28,11 +29,15 @@ export function keptFacts({ state, counts }: KeptChangesView, say: Translate): s
   return [facts.filter(Boolean).join(', '), say(STATES[state])];
 }
 
-/** The changes of a command that has ended: diffs of changed texts as they were kept, then the other files it left. */
+/**
+ * The changes of a command that has ended: what is protected and what was deleted, diffs of changed texts as they were kept or
+ * would have been, then the other files.
+ */
 export function CommandChanges({ call, kept }: { call: CallItem; kept: KeptChangesView }): ReactNode {
   const say = useWords();
   const told = useServerWords();
-  const diffs = useKeptDiffs(kept.state === 'discarded' ? null : (call.keeping?.callId ?? null));
+  const keptDiffs = useKeptDiffs(kept.state === 'discarded' ? null : (call.keeping?.callId ?? null));
+  const diffs = kept.state === 'discarded' ? diffsNotKept(kept) : keptDiffs;
   const shown = new Set(diffs.flatMap((block) => (block.kind === 'files' ? block.paths : [])));
   const changed = kept.modified.filter((path) => !shown.has(path));
   return (
@@ -42,6 +47,11 @@ export function CommandChanges({ call, kept }: { call: CallItem; kept: KeptChang
           <VisibleText text={told(kept.reason)} />
         </p>
       )}
+      {kept.state === 'discarded' && kept.total === 0 && hasLists(kept) && (
+        <p className="text-sm text-soft">{say('changesWouldHave')}</p>
+      )}
+      <Groups title={say('changesProtected')} groups={kept.protected} />
+      <Groups title={say('changesDeleted')} groups={kept.deleted} />
       <ViewBlocks blocks={diffs} />
       {changed.length > 0 && (
         <Paths title={say('changesChanged')}>
@@ -51,13 +61,6 @@ export function CommandChanges({ call, kept }: { call: CallItem; kept: KeptChang
       {kept.created.length > 0 && (
         <Paths title={say('changesNew')}>
           <ViewBlocks blocks={[{ kind: 'files', paths: kept.created }]} />
-        </Paths>
-      )}
-      {kept.deleted.length > 0 && (
-        <Paths title={say('changesDeleted')}>
-          <code className="code">
-            <VisibleText text={kept.deleted.join('  ')} />
-          </code>
         </Paths>
       )}
       {kept.state === 'discarded' && <LeftOver callId={call.id} />}
@@ -72,6 +75,39 @@ function Paths({ title, children }: { title: string; children: ReactNode }): Rea
       {children}
     </div>
   );
+}
+
+/** Paths that are told completely: each, or a folder that stands for several. */
+function Groups({ title, groups }: { title: string; groups: KeptChangesView['deleted'] }): ReactNode {
+  const say = useWords();
+  if (groups.length === 0) return null;
+  const count = (entries: number) => say(entries === 1 ? 'changeEntry' : 'changeEntries', { count: entries });
+  return (
+    <Paths title={title}>
+      <ul className="flex min-w-0 flex-wrap gap-x-3">
+        {groups.map(({ path, entries, inside }) => (
+          <li key={path}>
+            <code className="code">
+              <VisibleText text={(entries ?? inside) === undefined ? oneLine(path) : `${oneLine(path)}/`} />
+            </code>
+            {entries !== undefined && ` (${count(entries)})`}
+            {inside !== undefined && ` (${say('changesInside', { count: inside })})`}
+          </li>
+        ))}
+      </ul>
+    </Paths>
+  );
+}
+
+function hasLists({ created, modified, deleted }: KeptChangesView): boolean {
+  return created.length + modified.length + deleted.length > 0;
+}
+
+function diffsNotKept({ notKept = [] }: KeptChangesView): readonly ViewBlock[] {
+  return notKept.flatMap(({ path, text }) => [
+    { kind: 'files' as const, paths: [path] },
+    { kind: 'diff' as const, text },
+  ]);
 }
 
 /** The view of the call that kept the changes. */

@@ -109,6 +109,8 @@ export const en = {
   changesPackages: 'Packages',
   changesIgnored: 'Ignored by git',
   changesNever: 'Never kept',
+  changesWouldHave: 'It would have changed:',
+  changesInside: '{count} in it',
   changesMore: '{count} more paths are not listed. "Keep selected" keeps only what is ticked here.',
   changeSelect: 'Keep {path}',
   changeFolder: '{folder}: everything in it',

@@ -108,6 +108,8 @@ export const zh: Words = {
   changesPackages: '软件包',
   changesIgnored: 'git 忽略',
   changesNever: '从不保留',
+  changesWouldHave: '它本会改动：',
+  changesInside: '其中 {count} 个',
   changesMore: '还有 {count} 个路径未列出。“保留所选”只保留这里勾选的内容。',
   changeSelect: '保留 {path}',
   changeFolder: '{folder}：其中的一切',

@@ -8,8 +8,8 @@ const MARKS = { created: 'A', modified: 'M', deleted: 'D', mode: 'M' } as const;
 
 /** The changed paths, one line each, the most serious first; then changes of branches in words. */
 export function changesList({ items, total, repository }: ChangesBlock, words: Words): string[] {
-  const told = items.reduce((count, { entries = 0 }) => count + 1 + entries, 0);
-  const lines = items.map((item) => `${MARKS[item.kind]} ${oneLine(item.path)}${aboutItem(item, words)}`);
+  const told = items.reduce((count, { entries = 0, inside = 1 + entries }) => count + inside, 0);
+  const lines = items.map((item) => `${MARKS[item.kind]} ${harmless(oneLine(item.path))}${aboutItem(item, words)}`);
   const git = repository.map((line) => `  git: ${harmless(line)}`);
   return [...lines, ...git, ...(total > told ? [words.moreChanges(total - told)] : [])];
 }
@@ -17,17 +17,22 @@ export function changesList({ items, total, repository }: ChangesBlock, words: W
 /** The diffs, each below its path. A protected file comes first and is never left out of a short view. */
 export function changesDiffs(items: readonly ChangeItem[], words: Words): string[] {
   return items.flatMap(({ path, diff, truncated }) => {
-    if (truncated) return [`--- ${oneLine(path)}: ${words.diffLeftOut}`];
+    if (truncated) return [`--- ${harmless(oneLine(path))}: ${words.diffLeftOut}`];
     if (diff === undefined || diff === '') return [];
-    return [`--- ${oneLine(path)}`, ...harmless(diff).replace(/\n$/, '').split('\n')];
+    return [`--- ${harmless(oneLine(path))}`, ...harmless(diff).replace(/\n$/, '').split('\n')];
   });
 }
 
 function aboutItem(item: ChangeItem, words: Words): string {
-  const { added, removed, entries, bytes, leadsTo, reason, loses, overtaken } = item;
+  const { added, removed, entries, inside, bytes, leadsTo, reason, loses, overtaken } = item;
   const lines = added === undefined && removed === undefined ? '' : ` +${added ?? 0} −${removed ?? 0}`;
   const size = bytes === undefined ? '' : `${bytes} B`;
-  const content = entries === undefined ? size : [words.changeEntries(entries), size].filter(Boolean).join(', ');
+  const content =
+    inside !== undefined
+      ? words.changesInside(inside)
+      : entries === undefined
+        ? size
+        : [words.changeEntries(entries), size].filter(Boolean).join(', ');
   const facts = [
     content,
     leadsTo === undefined ? '' : `→ ${oneLine(leadsTo)}`,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { exactPath } from '../../kernel/call/read-selection.ts';
 import { decidedHere, findPending, pendingIn } from '../approvals/pending-changes.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { keptLine } from '../text/kept-changes.ts';
@@ -15,7 +16,9 @@ export function define(command: Command, cli: Cli): void {
         async (app) => {
           const found = await findPending(cli, app, id);
           if (found === undefined) return;
-          const chosen = paths.map((path) => path.replace(/^\.\/|\/$/g, ''));
+          const known = found.stage.changes.map(({ path }) => path);
+          const typed = paths.map((path) => path.replace(/^\.\/|\/$/g, ''));
+          const chosen = typed.map((path) => exactPath(path, known) ?? path);
           const kept = await pendingIn(app).keep(found, chosen.length === 0 ? {} : { paths: chosen }, 'terminal');
           if (!kept.ok) return failWith(cli, kept.error);
           cli.print(options.json ? toJson(kept.value) : harmless(keptLine(kept.value, cli.words)));

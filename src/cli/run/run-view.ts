@@ -2,7 +2,7 @@ import type { Outcome } from '../../kernel/call/call.ts';
 import type { Event, EventData } from '../../kernel/call/event.ts';
 import { commandOfKeeping } from '../../protocol/command-of-keeping.ts';
 import type { Cli } from '../cli.ts';
-import { changedLine } from '../text/kept-changes.ts';
+import { changedLines } from '../text/kept-changes.ts';
 import { harmless, toJson } from '../text/style.ts';
 
 const MAX_LINES = 8;
@@ -81,8 +81,7 @@ export class RunView {
     this.#cli.print(
       `  ${mark} ${harmless(tool)}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`,
     );
-    const changed = changedLine(outcome.value, words);
-    if (changed !== undefined) this.#cli.print(`    ${changed}`);
+    for (const line of changedLines(outcome.value, words)) this.#cli.print(`    ${line}`);
     const lines = outcome.text.split('\n');
     // An error is never cut: the next step is at its end.
     const fitted = (line: string) => (outcome.ok ? style.line(line, 4) : harmless(line));

@@ -145,6 +145,8 @@ export const en = {
     ]
       .filter(Boolean)
       .join(', '),
+  changesInside: (count: number) => `${count} in it`,
+  deletedPaths: (paths: string) => `Deleted: ${paths}`,
   keptStates: {
     kept: 'Kept',
     'partly kept': 'Kept in part',

@@ -143,6 +143,8 @@ export const zh: typeof en = {
     ]
       .filter(Boolean)
       .join('，'),
+  changesInside: (count) => `其中 ${count} 个`,
+  deletedPaths: (paths) => `删除：${paths}`,
   keptStates: {
     kept: '已保留',
     'partly kept': '已保留一部分',

@@ -56,7 +56,10 @@ export type PreviewBlock =
 
 /** One changed path, or a new or deleted folder with everything in it. */
 export interface ChangeItem {
+  /** Exactly as it is on the disk, so that it can be chosen. */
   readonly path: string;
+  /** The path as people read it, where that differs: with line breaks and unseen characters written out. */
+  readonly shown?: string;
   readonly kind: StagedChange['kind'];
   readonly class: ChangeClass;
   readonly reason?: string;
@@ -71,6 +74,8 @@ export interface ChangeItem {
   readonly truncated?: true;
   readonly bytes?: number;
   readonly entries?: number;
+  /** The folder stands for so many changes below it of which there are too many to show: it cannot be chosen by itself. */
+  readonly inside?: number;
   /** Of a symlink. */
   readonly leadsTo?: string;
 }

@@ -1,3 +1,4 @@
+import { oneLine } from '../text/visible.ts';
 import type { ChangesSelection } from '../tool/kept-changes.ts';
 import type { ChangeItem, PreviewBlock } from './approval.ts';
 
@@ -9,18 +10,20 @@ export type ReadSelection =
   | { readonly unknown: string }
   | { readonly path: string; readonly hunks: number };
 
-/** Reads `a.ts "my file.txt" src/b.ts:1,3`: paths or folders to keep, with the numbers of their hunks. */
+/** Reads `a.ts "my \"file\".txt" src/b.ts:1,3`: paths or folders to keep, with the numbers of their hunks. */
 export function readSelection(line: string, { items, truncated }: ChangesBlock): ReadSelection {
   const paths: string[] = [];
   const hunks: Record<string, number[]> = {};
-  for (const [, quoted, plain] of line.matchAll(/"([^"]+)"|(\S+)/g)) {
-    const typed = (quoted ?? plain ?? '').replace(/(?<=.)\/$/, '');
+  const known = items.map(({ path }) => path);
+  for (const [, quoted, plain] of line.matchAll(/"((?:\\"|[^"])+)"|(\S+)/g)) {
+    const typed = (quoted?.replaceAll('\\"', '"') ?? plain ?? '').replace(/(?<=.)\/$/, '');
     const [, named = typed, numbers] = /^(.+):(\d+(?:,\d+)*)$/.exec(typed) ?? [];
-    const path = items.some((item) => item.path === typed) ? typed : named;
+    const whole = exactPath(typed, known);
+    const path = whole ?? exactPath(named, known) ?? named;
     // Of a list that was cut, only the stage knows every path.
     if (!truncated && !items.some((item) => isTouched(item, path))) return { unknown: path };
     paths.push(path);
-    if (path === typed || numbers === undefined) continue;
+    if (whole !== undefined || numbers === undefined) continue;
     const chosen = numbers.split(',').map(Number);
     const item = items.find((each) => each.path === path);
     const count = item === undefined ? 0 : hunkCount(item);
@@ -28,6 +31,19 @@ export function readSelection(line: string, { items, truncated }: ChangesBlock):
     hunks[path] = chosen;
   }
   return { selection: { paths, ...(Object.keys(hunks).length > 0 && { hunks }) } };
+}
+
+/**
+ * The path or folder that a person means by what they typed: exactly that, or the only one that is shown like that, such as one
+ * with a line break that is shown as `\n`.
+ */
+export function exactPath(typed: string, paths: readonly string[]): string | undefined {
+  if (paths.some((path) => path === typed || path.startsWith(`${typed}/`))) return typed;
+  if (!typed.includes('\\')) return undefined;
+  const depth = typed.split('/').length;
+  const meant = new Set(paths.map((path) => path.split('/').slice(0, depth).join('/')));
+  const [only, ...others] = [...meant].filter((path) => oneLine(path) === typed);
+  return others.length === 0 ? only : undefined;
 }
 
 function hunkCount({ diff = '' }: ChangeItem): number {

@@ -17,7 +17,7 @@ export function visible(text: string): string {
   return PLAIN.test(text) ? text : escapeInvisible(text, UNSEEN);
 }
 
-/** The same in one line: line ends and tabs are written out as well. */
+/** The same in one line, with line ends and tabs written out: a name cannot pass for another one, or for two. */
 export function oneLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }

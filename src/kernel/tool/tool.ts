@@ -98,7 +98,8 @@ export interface Tool<I = unknown, O = unknown, P = I> {
   preview?(input: I, ctx: ToolContext): MaybePromise<string>;
   /**
    * Finds out the effect of the call for a dry run, by doing it where nothing is kept. Only called where policy allows the
-   * call without a question. Left out: a dry run shows the preview.
+   * call without a question, or asks about nothing but the network, effects outside, the background or the tool's own reason: it must use no
+   * network. Left out: a dry run shows the preview.
    */
   rehearse?(input: I, ctx: ToolContext): MaybePromise<Result<Rehearsal>>;
   /** Gets its plan, or the input if it makes none. Returns `ok(value)` or `fail(…)`. A throw is a bug and is reported as one. */

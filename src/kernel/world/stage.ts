@@ -13,7 +13,7 @@ export interface PathVersion {
   readonly mode: number;
   readonly size: number;
   /**
-   * Of a file: the version that file tools use. Of a symlink: where it leads. Of a folder that was deleted, or a new one in an
+   * Of a file: the version that file tools use, or its size and time if it is huge (`timesVersion`). Of a symlink: where it leads. Of a folder that was deleted, or a new one in an
    * old folder: `digestTree` of all that is in it. Null otherwise.
    */
   readonly version: string | null;
@@ -68,7 +68,7 @@ export interface StagedChanges {
  *   repository  git's own data, without what git obeys
  *   protected   the host would run or obey it: hooks, configuration of git, editor tasks
  *   sensitive   its name is that of a secret: never kept
- *   special     a device, socket or pipe, set-id bits, a name that is no text, Toolwright's own: never kept
+ *   special     a device, socket or pipe, set-id bits, a name that is no text, more than 1 GB, Toolwright's own: never kept
  */
 export const CHANGE_CLASSES = [
   'ignored',

@@ -61,8 +61,8 @@ export function changesAnswer(
   if (typeof line !== 'string' || line.trim() === '') return { approved: true, by };
   const read = readSelection(line, block);
   if ('selection' in read) return { approved: true, by, modifiedArgs: { ...request.args, ...read.selection } };
-  if ('unknown' in read) return { problem: `${visible(read.unknown)} is not among the changes: name listed paths.` };
-  return { problem: `${visible(read.path)} has ${read.hunks} hunks: name numbers from 1 to ${read.hunks}.` };
+  if ('unknown' in read) return { problem: `${oneLine(read.unknown)} is not among the changes: name listed paths.` };
+  return { problem: `${oneLine(read.path)} has ${read.hunks} hunks: name numbers from 1 to ${read.hunks}.` };
 }
 
 /** Whether the form can tell everything that must be read. A list that was cut never fits. */
@@ -114,8 +114,8 @@ function lineOf(item: ChangeItem): string {
   return `${KINDS[item.kind]} ${shownPath(item)}${changeFacts(item)}`;
 }
 
-function shownPath({ path, entries }: ChangeItem): string {
-  return oneLine(path) + (entries === undefined ? '' : '/');
+function shownPath({ path, entries, inside }: ChangeItem): string {
+  return oneLine(path) + (entries === undefined && inside === undefined ? '' : '/');
 }
 
 /** Indents every line, so that none can pass for one of ours. */

@@ -1,9 +1,10 @@
 import type { VerdictPart } from '../../kernel/call/approval.ts';
 import type { Subject } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { oneLine } from '../../kernel/text/visible.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { plainWords } from '../../shell/plain-words.ts';
-import { NETWORK, OUTSIDE_EFFECT, STAGED } from '../commands/command-judgement.ts';
+import { BY_CHANGES, NETWORK, OUTSIDE_EFFECT } from '../commands/command-judgement.ts';
 import { isInert } from '../commands/inert-programs.ts';
 import { createPolicy, type ExplainingPolicy, type Explanation } from '../create-policy.ts';
 import { BACKGROUND, WRITES_FILES } from '../judge-run.ts';
@@ -126,9 +127,11 @@ function changeRules(
   { parts }: Explanation,
 ): Result<ProposedRule[]> {
   const asked = new Set(parts.filter(({ verdict }) => verdict === 'ask').map(({ what }) => what));
-  const paths = changes.filter(({ kind, path }) => asked.has(`${kind} ${path}`)).map(({ path }) => path);
+  const paths = changes.filter(({ kind, path }) => asked.has(`${kind} ${oneLine(path)}`)).map(({ path }) => path);
   const odd = paths.find((path) => /[*?[\]{}()]/.test(path));
   if (odd !== undefined) return refuse(`${odd} would be read as a pattern`);
+  const unseen = paths.find((path) => oneLine(path) !== path);
+  if (unseen !== undefined) return refuse(`${oneLine(unseen)} has characters that nobody sees in a rule`);
   return ok(
     paths.map((path) => ({
       rule: `${tool}(${path})`,
@@ -147,7 +150,7 @@ function commandRules({ code }: CommandAccess, { tool }: Subject, now: Explanati
     if (rule === BACKGROUND || rule === WRITES_FILES) continue;
     if (!isQuestion({ what, verdict, rule })) continue;
     const argv = plainWords(what);
-    if (![STAGED, NETWORK, OUTSIDE_EFFECT].includes(rule)) return refuse(`a rule cannot answer this: ${reason}`);
+    if (![BY_CHANGES, NETWORK, OUTSIDE_EFFECT].includes(rule)) return refuse(`a rule cannot answer this: ${reason}`);
     if (argv === undefined) return refuse(`"${what}" is not made of plain words`);
     const open = unboundedReason(argv);
     if (open !== undefined) return refuse(open);
@@ -161,7 +164,7 @@ function commandRules({ code }: CommandAccess, { tool }: Subject, now: Explanati
 /** Whether a part needs approval, or would once the rest was allowed: all parts of a command share the network. */
 function isQuestion({ what, verdict, rule }: Pick<VerdictPart, 'what' | 'verdict' | 'rule'>): boolean {
   if (verdict === 'ask') return true;
-  return rule === STAGED && !isInert(plainWords(what)?.[0] ?? null);
+  return rule === BY_CHANGES && !isInert(plainWords(what)?.[0] ?? null);
 }
 
 /** Returns a word as a rule reads it; undefined where no rule can contain it. */

@@ -39,7 +39,7 @@ export interface RuleAnswer extends Ruling {
 }
 
 /** The rule behind a part that runs without approval because its changes are judged when it has ended. */
-export const STAGED = 'staged';
+export const BY_CHANGES = 'judged by its changes';
 /** The rule behind an assignment, which runs nothing. */
 export const ASSIGNMENT = 'assignment';
 export const SENSITIVE = 'sensitive file';

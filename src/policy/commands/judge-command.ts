@@ -13,19 +13,22 @@ import {
   AMBIGUOUS,
   ASSIGNMENT,
   ask,
+  BY_CHANGES,
   type CommandJudgement,
   type CommandPart,
   notUnderstood,
   type RuleAnswer,
   type RuleLookup,
+  type Ruling,
   refuse,
-  STAGED,
 } from './command-judgement.ts';
 import { judgeProgram, type ProgramJudgement } from './judge-program.ts';
 import { judgeRedirection, writesFile } from './judge-redirection.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
 import { catastrophe, catastrophicScript } from './refusals/catastrophes.ts';
 import { weighGuess } from './weigh-guess.ts';
+
+const NO_COMMAND: Ruling = { verdict: 'allow', rule: BY_CHANGES, reason: 'There is no command in it.' };
 
 /** How deep scripts may nest inside `bash -c`, `eval` and the like. */
 const MAX_DEPTH = 5;
@@ -55,7 +58,7 @@ export function judgeCommand(
   const folders = new WorkingFolders(where);
   const variables = new Variables(where, folders.all);
   judgeScript(source, 0);
-  if (parts.length === 0) add(source, null, { verdict: 'allow', rule: STAGED, reason: 'There is no command in it.' });
+  if (parts.length === 0) add(source, null, NO_COMMAND);
   const { verdict, reason, rule } = worstOf(parts);
   return { verdict, reason, rule, parts, redirects };
 

@@ -1,7 +1,7 @@
 import { type Surroundings, sensitiveReason } from '../../shell/resolve-path.ts';
 import { isListed, spellingsOf } from '../../shell/spellings.ts';
 import { operandsAmong, plainWord, type ShellWord } from '../../shell/words.ts';
-import { ask, deny, NETWORK, type Ruling, SENSITIVE, STAGED } from './command-judgement.ts';
+import { ask, BY_CHANGES, deny, NETWORK, type Ruling, SENSITIVE } from './command-judgement.ts';
 import { outsideEffect } from './outside-effects.ts';
 import { outsideLoss } from './outside-losses.ts';
 
@@ -27,15 +27,15 @@ export function judgeProgram(
   const effect = outsideEffect([name, ...args.map(({ value, pattern }) => (pattern ? null : value))]);
   const loses = outsideLoss(name, args);
   if (loses === undefined)
-    return effect === undefined ? STAGED_RULING : { ...ask(effect.rule, effect.reason), isOutside: true };
+    return effect === undefined ? JUDGED_BY_CHANGES : { ...ask(effect.rule, effect.reason), isOutside: true };
   const what = loses === name ? name : `${name} ${loses}`;
   const why = `${what} cannot be taken back. Only a rule that names ${loses} allows it without approval.`;
   return { ...ask(effect?.rule ?? NETWORK, why), isOutside: true, loses };
 }
 
-const STAGED_RULING: Ruling = Object.freeze({
+const JUDGED_BY_CHANGES: Ruling = Object.freeze({
   verdict: 'allow',
-  rule: STAGED,
+  rule: BY_CHANGES,
   reason: 'Its changes are judged before they are kept.',
 });
 

@@ -32,7 +32,13 @@ function admitPlanned(rt: Runtime, call: CallScope, planned: PlannedCall | Endin
   if (planned.kind === 'ending') return planned;
   const { verdict } = planned;
   if (verdict.verdict === 'allow') return planned;
-  return verdict.verdict === 'deny' ? refused(verdict) : ask(rt, call, planned);
+  return verdict.verdict === 'deny' ? tellRefusal(call, planned, refused(verdict)) : ask(rt, call, planned);
+}
+
+function tellRefusal(call: CallScope, { derived }: PlannedCall, end: Ending): MaybePromise<Ending> {
+  const { onRefused } = call.request;
+  if (onRefused === undefined || derived === undefined) return end;
+  return onRefused(async () => derived.preview()).then(() => end);
 }
 
 async function admitResumed(rt: Runtime, call: CallScope, tool: Tool): Promise<PlannedCall | Ending> {
@@ -48,7 +54,7 @@ async function ask(rt: Runtime, call: CallScope, planned: PlannedCall): Promise<
   const { tool, verdict } = planned;
   if (call.context.dryRun) return { ...planned, wouldAsk: verdict.reason };
   const answer = await askInside(rt, call, planned);
-  if (answer.kind === 'ending') return answer;
+  if (answer.kind === 'ending') return tellRefusal(call, planned, answer);
   if (answer.modifiedArgs === undefined) return { ...planned, approvedDigest: answer.asked };
 
   // Edited arguments are a new proposal, planned and judged from the start. The approval covers a verdict "ask", never "deny".

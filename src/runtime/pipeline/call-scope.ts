@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { PreviewBlock } from '../../kernel/call/approval.ts';
 import type { CallRecord, FinalState } from '../../kernel/call/call.ts';
 import type { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import { type ErrorCode, type Failure, toFailure } from '../../kernel/error.ts';
@@ -43,6 +44,8 @@ export interface CallRequest {
   isIncomplete?: boolean;
   /** A repeated call: its command was refused a write, so it asks for the real files. */
   isLive?: boolean;
+  /** Awaited when policy or a person refuses the call, before its end is recorded; the preview shows what it would have done. */
+  onRefused?: (preview: () => Promise<readonly PreviewBlock[]>) => Promise<void>;
   /** Nothing will run: the request asks what would happen. */
   isReview?: boolean;
   /** The position of this call in its batch. */

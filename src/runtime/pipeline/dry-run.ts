@@ -11,16 +11,17 @@ import { reviewCall } from './review.ts';
 
 /**
  * Describes a call by its preview, and by its real effect where the tool can find that out: the call runs where nothing
- * is kept. A call that needs approval is only described. The tool's `run` is never called.
+ * is kept. A call that needs approval is tried only if policy says that such a run has none of the effects that it asks about. The
+ * tool's `run` is never called.
  */
 export async function dryRun(rt: Runtime, call: CallScope, planned: PlannedCall): Promise<Ending> {
-  const { tool, input, access, wouldAsk } = planned;
+  const { tool, input, access, wouldAsk, verdict } = planned;
   call.stage = 'definition';
   const preview = textOfBlocks(await previewBlocks(call, planned));
   const what = preview === '' ? requireString('summary', tool.summary(input)) : preview;
-  const first = `[Dry Run] Would run: ${what}`;
-  if (wouldAsk !== undefined) return described(`${first}\nIt would need approval first: ${wouldAsk}`);
-  if (tool.rehearse === undefined) return described(first);
+  const question = wouldAsk === undefined ? '' : `\nIt would need approval first: ${wouldAsk}`;
+  const first = `[Dry Run] Would run: ${what}${question}`;
+  if (tool.rehearse === undefined || (wouldAsk !== undefined && !verdict.mayRehearse)) return described(first);
   call.stage = 'tool';
   call.admitted = access;
   const seconds = tool.seconds?.(input, call.ctx);
@@ -89,6 +90,6 @@ function lineOf(item: ChangeItem): string {
 }
 
 function diffOf({ path, diff, truncated }: ChangeItem): string[] {
-  if (diff === undefined || diff === '') return truncated ? [`--- ${path}: its diff is too long to show`] : [];
-  return [`--- ${path}`, diff.trimEnd()];
+  if (diff === undefined || diff === '') return truncated ? [`--- ${oneLine(path)}: its diff is too long to show`] : [];
+  return [`--- ${oneLine(path)}`, diff.trimEnd()];
 }

@@ -1,11 +1,13 @@
+import type { ChangeItem, PreviewBlock } from '../../kernel/call/approval.ts';
 import type { FinalState } from '../../kernel/call/call.ts';
 import { messageOf } from '../../kernel/error.ts';
 import type { Result } from '../../kernel/result.ts';
 import { type KeptChanges, keptChanges, nothingKept } from '../../kernel/tool/kept-changes.ts';
+import { type ChangeSummary, overtakenNote, summarizeChanges } from '../../kernel/tool/summarize-changes.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { Stage } from '../../kernel/world/stage.ts';
 import type { Runtime } from '../runtime.ts';
-import type { CallScope, Ending } from './call-scope.ts';
+import type { CallRequest, CallScope, Ending } from './call-scope.ts';
 
 /**
  * Decides about the pending changes of a call by a call inside it: policy, approval, record and events come from there.
@@ -23,11 +25,18 @@ export async function keepChanges(rt: Runtime, call: CallScope, stageId: string)
   // `takeUp` is the executor's: the call can then be stopped by its own id.
   const run = call.request.takeUp ?? rt.execute;
   const args = { stage: stageId, call: call.callId };
-  const result = await run({ tool, args, context: call.context, parent: call });
+  // A door may discard the stage as soon as the refusal is recorded.
+  let lost: LostChanges | undefined;
+  const onRefused: CallRequest['onRefused'] = async (preview) => {
+    lost = await describeLoss(rt, { call, stageId, preview });
+  };
+  const result = await run({ tool, args, context: call.context, parent: call, onRefused });
   if (result.ok) return keptChanges.parse(result.value);
-  const { message } = result.error;
+  lost ??= await describeLoss(rt, { call, stageId });
+  const { note = '', ...told } = lost ?? {};
   const pending = await findPending(call, stageId);
-  return nothingKept('discarded', pending.ok ? `${message} ${stillPending(stageId)}` : message);
+  const reason = [result.error.message, pending.ok ? stillPending(stageId) : '', note].filter(Boolean).join(' ');
+  return { ...nothingKept('discarded', reason), ...told };
 }
 
 /** The ends of a call that was refused, that nobody answered, or that was stopped before it started. */
@@ -68,4 +77,45 @@ function findPending({ ctx, session, context }: CallScope, stageId: string): Pro
 
 function stillPending(stageId: string): string {
   return `The changes are still pending: keep them with toolwright keep ${stageId}, or discard them with toolwright discard ${stageId}.`;
+}
+
+/** All that the outcome tells of changes that are not kept: afterwards nothing else does. */
+type LostChanges = ChangeSummary & Pick<KeptChanges, 'notKept'> & { readonly note: string };
+type ChangeDiff = NonNullable<KeptChanges['notKept']>[number];
+
+async function describeLoss(rt: Runtime, { call, stageId, preview }: ChangeLoss): Promise<LostChanges | undefined> {
+  const found = await findPending(call, stageId);
+  if (!found.ok) return undefined;
+  const { changes } = found.value;
+  const diffs = preview === undefined ? [] : await diffsOf(rt, preview);
+  const told = { ...summarizeChanges(changes), note: overtakenNote(changes) };
+  return diffs.length === 0 ? told : { ...told, notKept: diffs };
+}
+
+interface ChangeLoss {
+  readonly call: CallScope;
+  readonly stageId: string;
+  readonly preview?: () => Promise<readonly PreviewBlock[]>;
+}
+
+const MAX_DIFF_CHARACTERS = 20_000;
+
+/** The diffs of a preview, as far as there is room for them. */
+async function diffsOf(rt: Runtime, preview: () => Promise<readonly PreviewBlock[]>): Promise<ChangeDiff[]> {
+  const diffs: ChangeDiff[] = [];
+  let room = MAX_DIFF_CHARACTERS;
+  try {
+    for (const { path, diff = '' } of (await preview()).flatMap(itemsOf)) {
+      if (diff === '' || diff.length > room) continue;
+      room -= diff.length;
+      diffs.push({ path, text: diff });
+    }
+  } catch (thrown) {
+    rt.log.warn({ thrown: messageOf(thrown) }, 'The diffs of changes that were not kept could not be read.');
+  }
+  return diffs;
+}
+
+function itemsOf(block: PreviewBlock): readonly ChangeItem[] {
+  return block.kind === 'changes' ? block.items : [];
 }

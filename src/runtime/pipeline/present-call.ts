@@ -84,12 +84,11 @@ function readable(block: PreviewBlock): PreviewBlock {
   return { kind: block.kind, text, truncated: truncated || block.truncated };
 }
 
-/** Names and texts come from a command, which may have made them look like something else. */
+/** Texts come from a command, which may have made them look like something else. The path stays exact: people choose by it. */
 function readableItem(item: ChangeItem): ChangeItem {
   const { diff, leadsTo } = item;
   return {
     ...item,
-    path: visible(item.path),
     ...(diff !== undefined && { diff: visibleText(diff) }),
     ...(leadsTo !== undefined && { leadsTo: visible(leadsTo) }),
   };

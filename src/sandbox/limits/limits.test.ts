@@ -87,6 +87,13 @@ describe.each(Object.entries(variants))('[E09] limits %s', (_name, at) => {
     expect(endMessage).toContain('2000 new files');
   });
 
+  test('[E09] a run that has ended with more changes than its limit says so, and nothing of it can be kept', async () => {
+    const script = 'for i in $(seq 1 300); do : >f$i; done';
+    const { endedBy, endMessage, staged } = await at.sh(script, { limits: { newFiles: 200, timeMs: PATIENCE_MS } });
+    expect([endedBy, staged]).toEqual(['write', null]);
+    expect(endMessage).toContain('200 new files');
+  });
+
   test('[E09] new files are counted also beside a large file that is in the stage', async () => {
     at.write('old', 'x'.repeat(20 * MB));
     const script = 'touch old; mkdir many; cd many; for i in $(seq 1 30000); do : >f$i; done; sleep 120';

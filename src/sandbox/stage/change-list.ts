@@ -5,7 +5,7 @@ import { isText } from '../../host/read-folder.ts';
 import type { StagedChange } from '../../kernel/world/stage.ts';
 import { createYielder } from '../../kernel/yielding.ts';
 import { nameAsText, type OpenFolder } from './open-folder.ts';
-import { bareVersion, targetOf, versionOfEntry } from './path-version.ts';
+import { bareVersion, type EntryVersions, targetOf } from './path-version.ts';
 
 /** A path as text and as bytes; the text is not exact below a name that is no text. */
 export interface WalkedPath {
@@ -43,6 +43,7 @@ export function createChangeList(given: {
   readonly masked: ReadonlySet<string>;
   readonly sinceMs: number;
   readonly maxChanges: number;
+  readonly versions: EntryVersions;
 }): ChangeList {
   const changes: StagedChange[] = [];
   const yielder = createYielder();
@@ -60,7 +61,10 @@ export function createChangeList(given: {
     if (stat === undefined) return;
     const target = stat.isSymbolicLink() ? targetOf(folder, name) : null;
     const isExact = path.isExact && path.depth <= MAX_DEPTH && (target === null || isText(target));
-    add({ ...path, isExact }, { kind: 'created', before: null, after: await versionOfEntry(folder, name, stat) });
+    add(
+      { ...path, isExact },
+      { kind: 'created', before: null, after: await given.versions.ofEntry(folder, name, stat) },
+    );
     if (!stat.isDirectory() || path.depth > MAX_DEPTH) return;
     const child = folder.open(name);
     if (child === null) return;
@@ -86,7 +90,7 @@ export function createChangeList(given: {
       return;
     }
     const isSecret = path.isExact && given.masked.has(path.text);
-    const before = isSecret ? bareVersion(stat) : await versionOfEntry(base, name, stat);
+    const before = isSecret ? bareVersion(stat) : await given.versions.ofEntry(base, name, stat);
     add(path, { kind: 'deleted', before, after: null, ...overtaken(stat) });
   }
 

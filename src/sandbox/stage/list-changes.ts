@@ -59,7 +59,10 @@ export async function listChanges(given: {
       laid: new Map(laidSides),
     });
     if (changes !== null) return ok({ changes, content: stage.content });
-    return fail('TOO_LARGE', `The stage has more than ${maxChanges} changes. Discard it, and write less at a time.`);
+    return fail(
+      'TOO_LARGE',
+      `The command changed more than ${maxChanges} paths, so none of it can be kept. Let it change less at a time.`,
+    );
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     const repair = 'Try again when fewer files are open, and check that the disk can be read.';

@@ -1,12 +1,13 @@
 import { closeSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../host/errno.ts';
-import { digestOf, digestOfFile, versionOf } from '../../host/file-version.ts';
+import { digestOf, digestOfFile, MAX_HASHED_BYTES, timesVersion, versionOf } from '../../host/file-version.ts';
 import { kindOf } from '../../kernel/world/protected-path.ts';
 import type { PathVersion } from '../../kernel/world/stage.ts';
 import type { OpenFolder } from './open-folder.ts';
 
 /** A larger file is read in pieces, while other work goes on. */
 const MAX_AT_ONCE_BYTES = 512 * 1024;
+const MAX_HASHED_IN_ALL_BYTES = 4 * MAX_HASHED_BYTES;
 const PERMISSIONS = 0o7777;
 
 export function modeOf({ mode }: Stats): number {
@@ -24,14 +25,34 @@ export function bareVersion(stat: Stats): PathVersion {
   return { type, mode: modeOf(stat), size: type === 'file' ? stat.size : 0, version: null };
 }
 
-/** Versions are null for a file that cannot be read. */
-export async function versionOfEntry(folder: OpenFolder, name: string, stat: Stats): Promise<PathVersion> {
-  const bare = bareVersion(stat);
-  if (bare.type === 'symlink') return { ...bare, version: targetOf(folder, name)?.toString() ?? null };
-  return bare.type === 'file' ? { ...bare, version: await versionOfFile(folder, name, stat.size) } : bare;
+/** Versions of the entries of a comparison. They are null for a file that cannot be read. */
+export interface EntryVersions {
+  ofEntry(folder: OpenFolder, name: string, stat: Stats): Promise<PathVersion>;
+  ofFile(folder: OpenFolder, name: string, stat: Stats): Promise<string | null>;
 }
 
-export async function versionOfFile(folder: OpenFolder, name: string, size: number): Promise<string | null> {
+/** Hashes files as long as they are not too much in all; a huge file, and a large one after that, is known by its time. */
+export function createEntryVersions(): EntryVersions {
+  let room = MAX_HASHED_IN_ALL_BYTES;
+
+  async function ofFile(folder: OpenFolder, name: string, stat: Stats): Promise<string | null> {
+    const isTooMuch = stat.size > MAX_HASHED_BYTES || (stat.size > room && stat.size > MAX_AT_ONCE_BYTES);
+    if (isTooMuch) return timesVersion(stat);
+    room -= stat.size;
+    return hashOf(folder, name, stat.size);
+  }
+
+  return {
+    ofFile,
+    async ofEntry(folder, name, stat) {
+      const bare = bareVersion(stat);
+      if (bare.type === 'symlink') return { ...bare, version: targetOf(folder, name)?.toString() ?? null };
+      return bare.type === 'file' ? { ...bare, version: await ofFile(folder, name, stat) } : bare;
+    },
+  };
+}
+
+async function hashOf(folder: OpenFolder, name: string, size: number): Promise<string | null> {
   const fd = folder.openFile(name);
   if (fd === null) return null;
   try {

@@ -113,8 +113,9 @@ async function editedTexts(
     if (!text.ok) return text;
     edited.set(change.path, text.value);
   }
+  const byPath = new Map(kept.map((change) => [change.path, change]));
   for (const [path, wanted] of Object.entries(texts)) {
-    const change = kept.find((each) => each.path === path);
+    const change = byPath.get(path);
     if (change === undefined) {
       return fail(
         'INVALID_INPUT',

@@ -17,7 +17,7 @@ const REPOSITORY = /^((?:.*\/)?\.git)(?:\/|$)/;
  * all: half a commit is a broken repository.
  */
 export function selectChanges(stage: Stage, paths: readonly string[] | undefined): Result<SelectedChanges> {
-  const unknown = paths?.find((path) => !stage.changes.some((change) => isIn(change.path, path)));
+  const unknown = paths === undefined ? undefined : unknownAmong(paths, stage);
   if (unknown !== undefined) {
     return fail(
       'INVALID_INPUT',
@@ -25,7 +25,7 @@ export function selectChanges(stage: Stage, paths: readonly string[] | undefined
     );
   }
   const named = paths === undefined ? null : new Set(paths.map(repositoryOr));
-  const isNamed = (path: string): boolean => named === null || [...named].some((each) => isIn(path, each));
+  const isNamed = (path: string): boolean => named === null || pathAndAbove(path).some((each) => named.has(each));
   const kept = stage.changes.filter((change) => mayBeKept(change, stage) && isNamed(change.path));
   const chosen = new Set(kept);
   return ok({ kept, left: stage.changes.filter((change) => !chosen.has(change)) });
@@ -40,6 +40,19 @@ function repositoryOr(path: string): string {
   return REPOSITORY.exec(path)?.[1] ?? path;
 }
 
-function isIn(path: string, folder: string): boolean {
-  return folder === '' || folder === '.' || path === folder || path.startsWith(`${folder}/`);
+/** The first that is neither a changed path nor a folder above one. */
+function unknownAmong(paths: readonly string[], { changes }: Stage): string | undefined {
+  const wanted = new Set(paths);
+  for (const { path } of changes) {
+    if (wanted.size === 0) break;
+    for (const each of pathAndAbove(path)) wanted.delete(each);
+  }
+  return paths.find((path) => wanted.has(path));
+}
+
+/** The path, the folders above it, and both names of the workspace. */
+function pathAndAbove(path: string): string[] {
+  const all = [path];
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) all.push(path.slice(0, end));
+  return [...all, '', '.'];
 }

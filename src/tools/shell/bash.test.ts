@@ -65,8 +65,12 @@ describe('a command in mode auto', () => {
   test('it says which files a command has created, changed and deleted', async () => {
     await run('echo x > old.txt');
     const { value, result } = await run('echo y > new.txt; echo z >> README.md; rm old.txt');
-    expect(value.changed).toMatchObject({ created: ['new.txt'], modified: ['README.md'], deleted: ['old.txt'] });
-    expect(result.text).toContain('[Files: created new.txt; modified README.md; deleted old.txt. Kept.]');
+    expect(value.changed).toMatchObject({
+      created: ['new.txt'],
+      modified: ['README.md'],
+      deleted: [{ path: 'old.txt' }],
+    });
+    expect(result.text).toContain('[Files: deleted old.txt; modified README.md; created new.txt. Kept.]');
   });
 
   test('colours and overwritten lines are taken out', async () => {

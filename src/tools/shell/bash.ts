@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ok } from '../../kernel/result.ts';
+import { ok, type Result } from '../../kernel/result.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { ToolCategory } from '../../kernel/tool/category.ts';
-import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
+import { defineTool, type Rehearsal, type ToolContext } from '../../kernel/tool/tool.ts';
 import type { CommandRequest } from '../../kernel/world/commands.ts';
 import {
   callSeconds,
@@ -49,8 +49,10 @@ export const bash = defineTool({
   plan: (given, ctx) => ok({ access: [accessOf(given)], preview: previewOf(given, ctx), given }),
   seconds: ({ timeout }, ctx) => callSeconds(secondsFor(timeout, ctx.timeout), ctx),
 
-  rehearse: (input, ctx) =>
-    input.background ? ok({ text: IN_BACKGROUND, stage: null }) : rehearseCommand(requestOf(input, ctx), ctx),
+  rehearse: (input, ctx) => {
+    const request = requestOf(input, ctx);
+    return input.background ? rehearseStart(request, ctx) : rehearseCommand(request, ctx);
+  },
 
   async run({ given }, ctx) {
     if (given.background) return start(given, ctx);
@@ -62,7 +64,15 @@ export const bash = defineTool({
   attachments: leftFiles,
 });
 
-const IN_BACKGROUND = 'It was not tried: a process in the background has no end at which its changes could be shown.';
+const TRIAL_SECONDS = 5;
+
+/** A process in the background has no end, but whether it starts shows within seconds: most that fail do so at once. */
+async function rehearseStart(request: CommandRequest, ctx: ToolContext): Promise<Result<Rehearsal>> {
+  const tried = await rehearseCommand({ ...request, timeoutMs: TRIAL_SECONDS * 1000 }, ctx);
+  if (!tried.ok) return tried;
+  const note = `[In the background it is tried for ${TRIAL_SECONDS} s. What it writes is kept only with process_keep.]`;
+  return ok({ ...tried.value, text: `${tried.value.text}\n${note}` });
+}
 
 function accessOf({ command, background, cwd, env }: BashInput): Access {
   return {

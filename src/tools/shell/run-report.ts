@@ -112,7 +112,7 @@ async function reportOf(run: RunResult, kept: KeptChanges | null, ctx: ToolConte
     changed: kept,
     notes: [
       ...(question === undefined ? [] : [unapprovedHosts(question)]),
-      ...stageHints(whole),
+      ...stageHints(`${whole}\n${signal ?? ''}`),
       ...refusedHosts(run),
       ...run.notes,
     ],
@@ -132,6 +132,7 @@ export function renderReport({ output, exitCode, signal, duration, changed, note
 
 /** The files the command created or changed, for clients that can link to them. */
 export function leftFiles({ changed }: RunReport): Attachment[] {
+  if (changed?.state === 'discarded') return [];
   const paths = [...(changed?.created ?? []), ...(changed?.modified ?? [])];
   return paths.slice(0, MAX_PATHS).map((path) => ({ kind: 'file', path }));
 }

@@ -8,6 +8,7 @@ const STAGE_HINTS: readonly (readonly [RegExp, string])[] = [
     /Value too large for defined data type|EOVERFLOW/,
     'A file of another user cannot be changed here: ask its owner, or change it outside Toolwright.',
   ],
+  [/File size limit exceeded|File too large|EFBIG|SIGXFSZ/, 'No command here writes a file of more than 1 GB.'],
 ];
 
 /** The hints for what a command printed, also where it went on after the error and succeeded. */

@@ -12,7 +12,7 @@ import type { Snapshot } from '../journal/change-set.ts';
 import type { Journal } from '../journal/journal.ts';
 import { treeName } from '../journal/snapshots.ts';
 import { copyTree } from './copy-tree.ts';
-import { conflictAt, isSame, readVersion } from './expectation.ts';
+import { conflictAt, isAtVersion, isSame } from './expectation.ts';
 import { renameFolder } from './move-name.ts';
 import { leadsAsPlanned } from './planned-place.ts';
 import { type PreparedChange, type SetScope, tempName, type Writer } from './prepared-change.ts';
@@ -42,8 +42,8 @@ export async function prepareDelete(writer: Writer, scope: SetScope, change: Del
     if (spot.stat === null) return failed(notFound(spot.path));
     if (spot.stat.isFile()) scope.touched.push({ path: spot.path, stat: spot.stat });
     if (change.expect !== undefined) {
-      const { version } = await readVersion(spot.folder, spot.name, spot.stat);
-      if (version !== change.expect.version) return failed(conflictAt(spot.path, 'was changed'));
+      const isExpected = await isAtVersion(spot.folder, spot.name, change.expect.version);
+      if (!isExpected) return failed(conflictAt(spot.path, 'was changed'));
     }
     const below = await treeBelow(root, spot);
     if (!below.ok) return failed(below);

@@ -6,7 +6,7 @@ import { typeOf } from '../../host/visit-tree.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Change } from '../../kernel/world/workspace.ts';
-import { conflictAt, isSame, readVersion } from './expectation.ts';
+import { conflictAt, isAtVersion, isSame } from './expectation.ts';
 import type { ChangePhase, PreparedChange, SetScope, Writer } from './prepared-change.ts';
 
 type ModeChange = Extract<Change, { kind: 'mode' }>;
@@ -25,7 +25,7 @@ export function prepareMode(writer: Writer, scope: SetScope, change: ModeChange)
     const { version, mode: expected } = change.expect;
     if (expected !== undefined && (expected & 0o7777) !== before)
       return conflictAt(path, 'has other permissions by now');
-    if (version !== null && (await readVersion(folder, name, stat)).version !== version) {
+    if (version !== null && !(await isAtVersion(folder, name, version))) {
       return conflictAt(path, 'was changed');
     }
     const after = (change.mode & 0o1777) | (change.mode & before & 0o6000);

@@ -1,6 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { digestTree } from '../../host/digest-tree.ts';
-import { digestOf, digestOfFile, versionOf } from '../../host/file-version.ts';
+import {
+  digestOf,
+  digestOfFile,
+  isTimesVersion,
+  MAX_HASHED_BYTES,
+  timesVersion,
+  versionOf,
+} from '../../host/file-version.ts';
 import type { Folder } from '../../host/folder.ts';
 import { MAX_WHOLE_BYTES, readWhole } from '../../host/open-file.ts';
 import { shortPath } from '../../host/parse-path.ts';
@@ -35,12 +42,24 @@ export async function readVersion(folder: Folder, name: string, stat: Stats): Pr
   try {
     const now = fstatSync(fd);
     if (!now.isFile()) throw Object.assign(new Error('special'), { code: 'ENXIO' });
+    if (now.size > MAX_HASHED_BYTES) {
+      const version = timesVersion(now);
+      return { version, digest: digestOf(Buffer.from(version)), bytes: null };
+    }
     const bytes = now.size > MAX_WHOLE_BYTES ? null : readWhole({ fd, stat: now }, MAX_WHOLE_BYTES);
     const digest = bytes === null ? await digestOfFile(fd) : digestOf(bytes);
     return { version: versionOf(digest), digest, bytes };
   } finally {
     closeSync(fd);
   }
+}
+
+/** Whether it has the version that a change expects, compared in the way of that version. Throws what the system throws. */
+export async function isAtVersion(folder: Folder, name: string, version: string): Promise<boolean> {
+  const stat = folder.stat(name);
+  if (stat === null) return false;
+  if (isTimesVersion(version)) return stat.isFile() && timesVersion(stat) === version;
+  return (await readVersion(folder, name, stat)).version === version;
 }
 
 /** Whether a name still stands for the same file, which nobody wrote to. */

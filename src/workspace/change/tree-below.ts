@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { shortPath } from '../../host/parse-path.ts';
 import { visitTree } from '../../host/visit-tree.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
@@ -6,7 +7,7 @@ import type { WorkspaceRoot } from '../workspace-root.ts';
 
 export interface TreeContents {
   readonly paths: readonly string[];
-  /** Of all of them together. */
+  /** That all of them together take on the disk: a sparse file may take almost none. */
   readonly bytes: number;
 }
 
@@ -15,7 +16,7 @@ export interface TreeContents {
  * file, which would move or vanish with it, and one with a mount point.
  */
 export async function treeBelow(root: WorkspaceRoot, spot: ResolvedPath): Promise<Result<TreeContents>> {
-  if (!spot.stat?.isDirectory()) return ok({ paths: [], bytes: spot.stat?.size ?? 0 });
+  if (!spot.stat?.isDirectory()) return ok({ paths: [], bytes: diskBytes(spot.stat) });
   const paths: string[] = [];
   let bytes = 0;
   let refused: Result<never> | undefined;
@@ -29,7 +30,7 @@ export async function treeBelow(root: WorkspaceRoot, spot: ResolvedPath): Promis
         const verdict = root.refuses(path);
         if (!verdict.ok) refused = inside(spot.path, verdict.error.message);
         const stat = parent.stat(name);
-        bytes += stat?.size ?? 0;
+        bytes += diskBytes(stat);
         if (type === 'directory' && stat !== null && stat.dev !== device) refused ??= mounted(path);
         paths.push(path);
         return refused === undefined ? 'enter' : 'stop';
@@ -41,6 +42,13 @@ export async function treeBelow(root: WorkspaceRoot, spot: ResolvedPath): Promis
   }
   return refused ?? ok({ paths, bytes });
 }
+
+function diskBytes(stat: Stats | null): number {
+  return stat === null ? 0 : Math.min(stat.size, stat.blocks * BLOCK_BYTES);
+}
+
+/** The unit of `Stats.blocks`. */
+const BLOCK_BYTES = 512;
 
 function inside(path: string, why: string): Result<never> {
   return fail('PERMISSION_DENIED', `${shortPath(path)} cannot be deleted or moved as a whole: ${why}`);

@@ -1,4 +1,5 @@
 import { catchErrnoAsync } from '../../host/errno.ts';
+import { isTimesVersion, timesVersion } from '../../host/file-version.ts';
 import { parsePath, shortPath } from '../../host/parse-path.ts';
 import { typeOf } from '../../host/visit-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
@@ -85,7 +86,8 @@ async function expected(
   if (typeOf(stat) !== 'file' && typeOf(stat) !== 'symlink') return conflictAt(path, 'became something else');
   if (stat.isFile()) scope.touched.push({ path, stat });
   const now = await readVersion(old.folder, old.name, stat);
-  if (now.version !== version) return conflictAt(path, 'was changed');
+  const isExpected = isTimesVersion(version) ? timesVersion(stat) === version : now.version === version;
+  if (!isExpected) return conflictAt(path, 'was changed');
   return ok({ old: { spot: old, stat, digest: now.digest, bytes: now.bytes } });
 }
 

@@ -1,4 +1,5 @@
 import { chmodSync, lstatSync, readdirSync, type Stats } from 'node:fs';
+import { isTimesVersion, timesVersion } from '../../host/file-version.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import { typeOf } from '../../host/visit-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
@@ -31,7 +32,9 @@ export async function readStaged(
   const type = typeOf(stat);
   if (type === 'other') return special(path);
   const { version, digest } = await readVersion(folder, name, stat);
-  if (content.version !== null && content.version !== version) return alteredAt(path);
+  const shown = content.version;
+  const isShown = shown === null || shown === version || (isTimesVersion(shown) && shown === timesVersion(stat));
+  if (!isShown) return alteredAt(path);
   const below = type === 'directory' ? await lookBelow(root, folders.staged(from).folder.at(name), path) : ok(NOTHING);
   if (!below.ok) return below;
   const own = hasSetId(stat) ? [folders.staged(from).folder.at(name)] : [];
