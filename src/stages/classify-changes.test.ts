@@ -3,8 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ClassifiedChange } from '../kernel/world/stage.ts';
-import { stagedChanges } from '../testing/staged-changes.ts';
-import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+import { stagedChanges, type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
 
 let at: TrySandbox;
 beforeEach(() => {

@@ -132,7 +132,7 @@ function entriesOf(folder: string): { name: string; isFolder: boolean }[] {
 
 const REPOSITORY = /(^|\/)\.git(\/(objects|refs))?$/;
 
-/** What nothing else has and goes: data of a repository, or text in no commit that the session did not write. */
+/** The loss by a change: data of a repository that nothing else has, or text in no commit that the session did not write. */
 function lossOf(
   change: StagedChange,
   { class: kindOf, reason }: Verdict,

@@ -34,7 +34,7 @@ function isFilled({ path, kind }: ClassifiedChange, filled: ReadonlySet<string>)
   return kind === 'created' && filled.has(path);
 }
 
-/** What would be lost is no reason why it was not kept. */
+/** A loss that a change would bring is no reason why it was not kept. */
 function withReason({ path, reason, loses }: ClassifiedChange): string {
   return reason === undefined || loses ? path : `${path} (${reason})`;
 }
