@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { ClassifiedChange, StagedChange } from '../kernel/world/stage.ts';
-import { stagedChanges } from '../testing/staged-changes.ts';
-import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+import { stagedChanges, type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
 import { classifyChanges } from './classify-changes.ts';
 
 let at: TrySandbox;

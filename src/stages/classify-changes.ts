@@ -121,7 +121,7 @@ function isOnlyComments(text: string | null): boolean {
 
 const REPOSITORY = /(^|\/)\.git(\/(objects|refs))?$/;
 
-/** Content that goes and that nothing else has: data of a repository, or text in no commit that the session did not write. */
+/** The loss by a change: data of a repository that nothing else has, or text in no commit that the session did not write. */
 function lossOf(
   change: StagedChange,
   { class: kindOf, reason }: Verdict,

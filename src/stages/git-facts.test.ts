@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { stagedChanges } from '../testing/staged-changes.ts';
-import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+import { stagedChanges, type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
 
 let at: TrySandbox;
 beforeEach(() => {

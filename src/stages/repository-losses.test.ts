@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { stagedChanges } from '../testing/staged-changes.ts';
-import { type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
+import { stagedChanges, type TrySandbox, trySandbox } from '../testing/try-sandbox.ts';
 
 let at: TrySandbox;
 const git = (...args: string[]) =>

@@ -12,7 +12,7 @@ const OBJECT = /^objects\/(?:[0-9a-f]{2}\/[0-9a-f]+|pack\/pack-[0-9a-f]+\.pack)$
 
 /**
  * The changes by which a repository loses what nothing else has: commits that neither a ref nor a reflog leads to afterwards,
- * and objects that are needed and in no other place. What git packs or collects itself is no loss. Where git cannot tell,
+ * and objects that are needed and in no other place. A pack or a collection by git itself is no loss. Where git cannot tell,
  * it is one.
  */
 export async function repositoryLosses(
@@ -46,7 +46,7 @@ export async function repositoryLosses(
   return lost;
 }
 
-/** What a path held before its change. */
+/** The ids that a path held before its change. */
 interface TakenIds {
   /** Relative to the workspace. */
   readonly path: string;

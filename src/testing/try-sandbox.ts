@@ -6,8 +6,10 @@ import type { Dialer } from '../kernel/world/dialer.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { RunRequest, RunResult, Sandbox } from '../kernel/world/sandbox.ts';
 import type { FileRule } from '../kernel/world/sensitive-files.ts';
+import type { ClassifiedChange } from '../kernel/world/stage.ts';
 import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
 import type { BubblewrapOptions } from '../sandbox/bubblewrap/bubblewrap-setup.ts';
+import { createStages } from '../stages/create-stages.ts';
 
 /** A real bubblewrap sandbox with a home, a workspace and captured output, all in one temporary folder. */
 export interface TrySandbox extends AsyncDisposable {
@@ -84,4 +86,23 @@ export function ran(result: RunResult): SandboxRun {
   const text = ({ head, tail }: { head: Uint8Array; tail: Uint8Array }) => Buffer.concat([head, tail]).toString();
   output.log.dispose();
   return { ...rest, stdout: text(output.stdout), stderr: text(output.stderr) };
+}
+
+/** Runs a script in a stage of the workspace, and returns its changes with their classes. The stage is discarded. */
+export async function stagedChanges(
+  at: TrySandbox,
+  script: string,
+  { wrote = (_path: string): boolean => false } = {},
+): Promise<ClassifiedChange[]> {
+  const stages = createStages({ sandbox: at.sandbox, policy: createFilePolicy(), home: at.home });
+  const owner = { workspace: at.workspace, session: 's', callId: 'c', title: 'x', allowedBy: null, wrote };
+  const begun = await stages.begin(owner);
+  if (!begun.ok) throw new Error(begun.error.message);
+  const ran = await at.sh(script, { mounts: 'staged', stage: begun.value.folder });
+  if (ran.staged === null) throw new Error('nothing was staged');
+  const finished = await begun.value.finish(ran.staged, { isPartial: false });
+  if (!finished.ok) throw new Error(finished.error.message);
+  const changes = [...(finished.value?.changes ?? [])];
+  await finished.value?.discard();
+  return changes;
 }

@@ -105,6 +105,27 @@ describe('in mode ask', () => {
     expect([subject(), ws.text('a.txt')]).toEqual(['first', FILES['a.txt']]);
   });
 
+  test.each([
+    ['git reset --hard', 'git reset -q --hard HEAD'],
+    ['rm -rf .git', 'rm -rf .git'],
+  ])('undo takes %s back: text in no commit, branches, the stash and the index', async (_what, command) => {
+    await using ws = await openCommands({ files: FILES, repository: true, answers: [true] });
+    const git = (...args: string[]) => execFileSync('git', ['-C', ws.root, ...args]).toString();
+    writeFileSync(ws.file('a.txt'), 'stashed\n');
+    git('-c', 'user.name=a', '-c', 'user.email=a@b.c', 'stash', '-q');
+    writeFileSync(ws.file('a.txt'), 'typed\n');
+    writeFileSync(ws.file('src/b.txt'), 'staged\n');
+    git('add', 'src/b.txt');
+    const seen = () => [git('status', '--porcelain'), git('log', '--all', '--format=%H %s'), git('diff', '--cached')];
+    const before = seen();
+    const ran = await ws.call('bash', { command });
+    expect(ran.value).toMatchObject({ changed: { state: 'kept' } });
+    expect([ws.text('a.txt') === 'typed\n', existsSync(ws.file('.git'))]).not.toEqual([true, true]);
+    expect(await ws.workspace.undo(ran.callId ?? '')).toMatchObject({ ok: true });
+    expect([seen(), ws.text('a.txt'), ws.text('src/b.txt')]).toEqual([before, 'typed\n', 'staged\n']);
+    expect(git('fsck', '--no-dangling')).toBe('');
+  });
+
   test('a hook is protected, a secret and a pipe are never kept', async () => {
     await using ws = await openCommands({ files: { ...FILES, '.env': 'A=1' }, repository: true, answers: [true] });
     const command = 'echo x >.git/hooks/pre-commit; f=.e; echo B=2 >$f"nv"; mkfifo pipe; echo y >ok.txt';

@@ -19,7 +19,7 @@ export function toKeptChanges({ kept, left }: SelectedChanges, edited: readonly 
   };
 }
 
-/** A loss is no reason why a change was not kept. */
+/** A loss that a change would bring is no reason why it was not kept. */
 function withReason({ path, reason, loses }: ClassifiedChange): string {
   return reason === undefined || loses ? oneLine(path) : `${oneLine(path)} (${reason})`;
 }
