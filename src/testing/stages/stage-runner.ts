@@ -71,7 +71,7 @@ export function filled(workspace: string, files: WorkspaceFiles): string {
 }
 
 /** Everything about a tree that a run could change. */
-export function treeOf(folder: string): string[] {
+function treeOf(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .map((entry) => {
       const path = join(entry.parentPath, entry.name);

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { bash } from '../../../src/tools/shell/bash.ts';
 import { openCommandWorld } from '../command-world.ts';
@@ -14,6 +15,7 @@ export const COMMAND_TEXTS: Readonly<Record<string, TextCheck>> = {
   'cmd.dev-tcp': nobodyReached,
   'sec.log-redaction': redactedLog,
   'rt.host-git-meanwhile': hostGitMeanwhile,
+  'rt.background-secrets': noSecretInBackground,
   'rt.planted-symlink': (fixture) => hostGit(fixture, 'lk'),
 };
 
@@ -52,6 +54,35 @@ async function hostGitMeanwhile(fixture: Fixture) {
   const { ok } = await call;
   if (!ok || rounds < 2) return `it did not run beside git: ${rounds} rounds`;
   return found ?? hostGit(fixture, '.');
+}
+
+/** The host creates secrets and saves one again and again; ordinary files tell when the process has seen the edits until then. */
+async function noSecretInBackground(fixture: Fixture) {
+  await using world = await openCommandWorld(fixture, { approve: true });
+  const { call } = world.toolwright;
+  const started = await call('bash', { ...fixture.attack.input });
+  const [id] = /\bp\d+\b/.exec(started.text) ?? [];
+  const secret = fixture.values['CANARY'] ?? '';
+  const write = (path: string, text: string): void => writeFileSync(join(fixture.workspace, path), text);
+  write('.env.local', secret);
+  write('sub/.env', secret);
+  linkSync(join(fixture.workspace, '.env.local'), join(fixture.workspace, 'sub/innocent'));
+  let output = '';
+  for (let i = 0; i < 10; i++) {
+    write('next', secret);
+    renameSync(join(fixture.workspace, 'next'), join(fixture.workspace, '.env'));
+    write(`mark-${i}`, `mark ${i};`);
+    for (const until = Date.now() + 20_000; !output.includes(`mark ${i};`); ) {
+      if (Date.now() > until) return `edits of the host did not come: ${started.text.slice(0, 200)}`;
+      await sleep(20);
+      const page = await call('process_output', { id, offset: -50_000, length: 50_000 });
+      if (!page.ok) return page.text;
+      output += (page.value as { output: string }).output;
+    }
+  }
+  if (output.includes(secret)) return 'it read a secret';
+  const { text } = await call('process_list', {});
+  return text.includes('running') ? null : `it was ended: ${text}`;
 }
 
 /** Runs git as a person does, outside of any sandbox, in a folder of the workspace if it is there. */
