@@ -77,10 +77,10 @@ export async function compareTrees(given: TreeComparison): Promise<StagedChange[
     if (before === undefined && sides.upper === null && after.isDirectory() && copied?.has(path.bytes)) {
       return compareOrphan(sides.merged, name, path);
     }
-    if (before === undefined) return list.addCreated(sides.merged, name, path);
+    if (before === undefined) return list.addCreated(sides.upper ?? sides.merged, name, path);
     if (kindOf(before) !== kindOf(after)) {
       await list.addDeleted(sides.base, name, path);
-      return list.addCreated(sides.merged, name, path);
+      return list.addCreated(sides.upper ?? sides.merged, name, path);
     }
     const both = { name, before, after };
     if (after.isDirectory()) return compareFolders(sides, path, both);
