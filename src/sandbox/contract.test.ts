@@ -7,7 +7,13 @@ import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import { createReadFirst } from '../testing/read-first-sandbox.ts';
 import { sandboxCloseCheck, sandboxContract, sandboxModesCheck } from '../testing/sandbox-contract.ts';
-import { hiddenFileContract, oddPathContract, stageContract, stageLifeContract } from '../testing/stage-contract.ts';
+import {
+  hiddenFileContract,
+  oddPathContract,
+  openStageContract,
+  stageContract,
+  stageLifeContract,
+} from '../testing/stage-contract.ts';
 import { followContract, followedChangesContract } from '../testing/stages/follow-contract.ts';
 import { createBubblewrap } from './bubblewrap/bubblewrap.ts';
 import { createNone } from './none.ts';
@@ -51,6 +57,7 @@ describe.each([
   const contracts = [
     stageContract,
     oddPathContract,
+    openStageContract,
     stageLifeContract,
     hiddenFileContract,
     followContract,

@@ -134,6 +134,55 @@ export function oddPathContract(subject: StageSubject): SandboxCheck[] {
   ];
 }
 
+/** The contract of a stage that this process has open. */
+export function openStageContract(subject: StageSubject): SandboxCheck[] {
+  const { staged, sandbox } = createRunner(subject);
+
+  return [
+    check('opens a stage for this process: runs see what it writes, and the workspace does not', async () => {
+      const workspace = filled(subject.workspace(), { a: '1', 'd/x': '1', '.env': 'S=1' });
+      const stage = { folder: await newStage(sandbox) };
+      const opened = await sandbox.open({ workspace, stage });
+      assert.ok(opened.ok);
+      const view = `/proc/self/fd/${opened.value.fd}`;
+      const secret = spawnSync('cat', ['.env'], { cwd: `/proc/${process.pid}/fd/${opened.value.fd}` });
+      assert.equal(secret.stdout.toString(), '');
+      writeFileSync(`${view}/a`, '2');
+      renameSync(`${view}/d/x`, `${view}/d/y`);
+      mkdirSync(`${view}/new`);
+      writeFileSync(`${view}/new/f`, '3');
+      const read = await sandbox.run({
+        command: { script: 'cat a new/f; ls d; echo >z' },
+        workspace,
+        mounts: 'read',
+        tag: 'r',
+        stage,
+      });
+      assert.ok(read.ok);
+      assert.match(textOf(read.value), /^23y\n/);
+      const above = await staged('cat a; rm new/f', {
+        workspace,
+        stage: { folder: await newStage(sandbox), below: [stage.folder] },
+      });
+      assert.equal(textOf(above), '2');
+      assert.deepEqual(briefly(above.staged?.changes ?? []), ['deleted new/f']);
+      const inside = await sandbox.run({ command: ['true'], workspace, mounts: 'staged', tag: 's', stage });
+      assert.equal(inside.ok ? 'ran' : inside.error.code, 'CONFLICT');
+      writeFileSync(`${view}/later`, '4');
+      opened.value.close();
+      assert.equal(existsSync(join(workspace, 'later')), false);
+      const compared = await sandbox.compare({ workspace, stage });
+      assert.ok(compared.ok);
+      const expected = ['modified a', 'deleted d/x', 'created d/y', 'created later', 'created new', 'created new/f'];
+      assert.deepEqual(briefly(compared.value.changes), expected);
+      const again = await sandbox.open({ workspace, stage });
+      assert.ok(again.ok);
+      assert.equal(readFileSync(`/proc/self/fd/${again.value.fd}/later`, 'utf8'), '4');
+      again.value.close();
+    }),
+  ];
+}
+
 /** The contract of what happens around a staged run: in its stage before and after it, and on the host meanwhile. */
 export function stageLifeContract(subject: StageSubject): SandboxCheck[] {
   const { staged, sandbox } = createRunner(subject);
@@ -199,47 +248,6 @@ export function stageLifeContract(subject: StageSubject): SandboxCheck[] {
         const second = await sandbox.run(request);
         assert.equal(second.ok ? 'ran' : second.error.code, 'CONFLICT');
       });
-    }),
-    check('opens a stage for this process: runs see what it writes, and the workspace does not', async () => {
-      const workspace = filled(subject.workspace(), { a: '1', 'd/x': '1', '.env': 'S=1' });
-      const stage = { folder: await newStage(sandbox) };
-      const opened = await sandbox.open({ workspace, stage });
-      assert.ok(opened.ok);
-      const view = `/proc/self/fd/${opened.value.fd}`;
-      const secret = spawnSync('cat', ['.env'], { cwd: `/proc/${process.pid}/fd/${opened.value.fd}` });
-      assert.equal(secret.stdout.toString(), '');
-      writeFileSync(`${view}/a`, '2');
-      renameSync(`${view}/d/x`, `${view}/d/y`);
-      mkdirSync(`${view}/new`);
-      writeFileSync(`${view}/new/f`, '3');
-      const read = await sandbox.run({
-        command: { script: 'cat a new/f; ls d; echo >z' },
-        workspace,
-        mounts: 'read',
-        tag: 'r',
-        stage,
-      });
-      assert.ok(read.ok);
-      assert.match(textOf(read.value), /^23y\n/);
-      const above = await staged('cat a; rm new/f', {
-        workspace,
-        stage: { folder: await newStage(sandbox), below: [stage.folder] },
-      });
-      assert.equal(textOf(above), '2');
-      assert.deepEqual(briefly(above.staged?.changes ?? []), ['deleted new/f']);
-      const inside = await sandbox.run({ command: ['true'], workspace, mounts: 'staged', tag: 's', stage });
-      assert.equal(inside.ok ? 'ran' : inside.error.code, 'CONFLICT');
-      writeFileSync(`${view}/later`, '4');
-      opened.value.close();
-      assert.equal(existsSync(join(workspace, 'later')), false);
-      const compared = await sandbox.compare({ workspace, stage });
-      assert.ok(compared.ok);
-      const expected = ['modified a', 'deleted d/x', 'created d/y', 'created later', 'created new', 'created new/f'];
-      assert.deepEqual(briefly(compared.value.changes), expected);
-      const again = await sandbox.open({ workspace, stage });
-      assert.ok(again.ok);
-      assert.equal(readFileSync(`/proc/self/fd/${again.value.fd}/later`, 'utf8'), '4');
-      again.value.close();
     }),
     check('refuses a stage of another workspace', async () => {
       const stage = { folder: await newStage(sandbox) };

@@ -230,6 +230,16 @@ describe('a session that collects its changes', () => {
   });
 });
 
+test('a folder that the host deletes later is new with all that the session has in it, and nothing else', async () => {
+  await using ws = await open();
+  const stage = await ws.collect('s');
+  await ws.bash('s', 'rm src/b.txt; echo x >src/new.txt');
+  rmSync(ws.file('src'), { recursive: true });
+  const seen = await ws.sessions().review(stage);
+  expect(seen).toMatchObject({ value: { changes: [{ path: 'src' }, { path: 'src/new.txt' }] } });
+  expect(seen.ok && seen.value?.changes).toHaveLength(2);
+});
+
 describe('the changes of a session in two processes', () => {
   test('belong to one at a time; when that one is killed, the other goes on without a loss', async () => {
     await using ws = await open({ answers: [true] });

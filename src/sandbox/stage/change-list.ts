@@ -58,7 +58,7 @@ export function createChangeList(given: {
 
   async function addCreated(folder: OpenFolder, name: string, path: WalkedPath): Promise<void> {
     const stat = folder.stat(name);
-    if (stat === undefined) return;
+    if (stat === undefined || isWhiteout(stat)) return;
     const target = stat.isSymbolicLink() ? targetOf(folder, name) : null;
     const isExact = path.isExact && path.depth <= MAX_DEPTH && (target === null || isText(target));
     add(
@@ -124,3 +124,8 @@ async function digestOfFolder(
 }
 
 const UNKNOWN = { digest: null, entries: 0, bytes: 0, changedAtMs: 0 };
+
+/** The mark of the kernel for a deleted name, in a folder that the host deleted since. No run can make one. */
+function isWhiteout(stat: Stats): boolean {
+  return stat.isCharacterDevice() && stat.rdev === 0;
+}

@@ -3,7 +3,7 @@ import { kindOf } from '../../kernel/world/protected-path.ts';
 import type { PathVersion, StagedChange } from '../../kernel/world/stage.ts';
 import { below, createChangeList, MAX_DEPTH, TOP, type WalkedPath } from './change-list.ts';
 import { NO_FOLDER, type OpenFolder } from './open-folder.ts';
-import { bareVersion, createEntryVersions, identityOf, modeOf, targetOf } from './path-version.ts';
+import { bareVersion, createEntryVersions, type EntryVersions, identityOf, modeOf, targetOf } from './path-version.ts';
 
 export interface TreeComparison {
   /** The stage as its run saw it. */
@@ -84,7 +84,7 @@ export async function compareTrees(given: TreeComparison): Promise<StagedChange[
     }
     const both = { name, before, after };
     if (after.isDirectory()) return compareFolders(sides, path, both);
-    const differing = isSecret ? await secretVersions(sides, both) : await differentVersions(sides, both);
+    const differing = await (isSecret ? secretVersions : differentVersions)(sides, both, versions);
     if (differing === null) return;
     const { isSameContent, ...change } = differing;
     list.add(path, { kind: isSameContent ? 'mode' : 'modified', ...change, ...list.overtaken(before) });
@@ -136,35 +136,6 @@ export async function compareTrees(given: TreeComparison): Promise<StagedChange[
       for (const folder of opened) folder.close();
     }
   }
-
-  /** Of a secret nothing is read. */
-  async function secretVersions({ merged }: FolderSides, { name, before, after }: CommonEntry): Promise<BothVersions> {
-    return { before: bareVersion(before), after: await versions.ofEntry(merged, name, after), isSameContent: false };
-  }
-
-  /** Null when nothing but times differs. */
-  async function differentVersions({ merged, base }: FolderSides, both: CommonEntry): Promise<BothVersions | null> {
-    const { name } = both;
-    const [before, after] = [bareVersion(both.before), bareVersion(both.after)];
-    const isSameMode = before.mode === after.mode;
-    if (before.type === 'other') {
-      const isSameContent = both.before.rdev === both.after.rdev && formatOf(both.before) === formatOf(both.after);
-      return isSameContent && isSameMode ? null : { before, after, isSameContent };
-    }
-    if (before.type === 'symlink') {
-      const [old, now] = [targetOf(base, name), targetOf(merged, name)];
-      if (old !== null && now?.equals(old) === true) return null;
-      const versions = { before: { ...before, version: `${old}` }, after: { ...after, version: `${now}` } };
-      return { ...versions, isSameContent: false };
-    }
-    const [old, now] = [
-      await versions.ofFile(base, name, both.before),
-      await versions.ofFile(merged, name, both.after),
-    ];
-    const isSameContent = before.size === after.size && old === now && now !== null;
-    if (isSameContent && isSameMode) return null;
-    return { before: { ...before, version: old }, after: { ...after, version: now }, isSameContent };
-  }
 }
 
 /** One entry that is there on both sides. */
@@ -187,4 +158,38 @@ function isMask(stat: Stats): boolean {
 /** Pipe, socket or device. */
 function formatOf({ mode }: Stats): number {
   return mode & 0o170000;
+}
+
+/** Of a secret nothing is read. */
+async function secretVersions(
+  { merged }: FolderSides,
+  { name, before, after }: CommonEntry,
+  versions: EntryVersions,
+): Promise<BothVersions> {
+  return { before: bareVersion(before), after: await versions.ofEntry(merged, name, after), isSameContent: false };
+}
+
+/** Null when nothing but times differs. */
+async function differentVersions(
+  { merged, base }: FolderSides,
+  both: CommonEntry,
+  versions: EntryVersions,
+): Promise<BothVersions | null> {
+  const { name } = both;
+  const [before, after] = [bareVersion(both.before), bareVersion(both.after)];
+  const isSameMode = before.mode === after.mode;
+  if (before.type === 'other') {
+    const isSameContent = both.before.rdev === both.after.rdev && formatOf(both.before) === formatOf(both.after);
+    return isSameContent && isSameMode ? null : { before, after, isSameContent };
+  }
+  if (before.type === 'symlink') {
+    const [old, now] = [targetOf(base, name), targetOf(merged, name)];
+    if (old !== null && now?.equals(old) === true) return null;
+    const changed = { before: { ...before, version: `${old}` }, after: { ...after, version: `${now}` } };
+    return { ...changed, isSameContent: false };
+  }
+  const [old, now] = [await versions.ofFile(base, name, both.before), await versions.ofFile(merged, name, both.after)];
+  const isSameContent = before.size === after.size && old === now && now !== null;
+  if (isSameContent && isSameMode) return null;
+  return { before: { ...before, version: old }, after: { ...after, version: now }, isSameContent };
 }
