@@ -110,7 +110,9 @@ describe('a session that collects its changes', () => {
     await using ws = await open();
     await ws.collect('s');
     const ran = await ws.bash('s', 'echo two >>a.txt; mkdir new; echo n >new/n.txt; rm src/b.txt');
-    expect(ran.value).toMatchObject({ changed: { state: 'collected', modified: ['a.txt'], deleted: ['src/b.txt'] } });
+    expect(ran.value).toMatchObject({
+      changed: { state: 'collected', modified: ['a.txt'], deleted: [{ path: 'src/b.txt' }] },
+    });
     expect(ran.text).toContain('Collected');
     expect((await ws.call('s', 'read_file', { path: 'a.txt' })).text).toContain('two');
     expect((await ws.call('s', 'edit_file', { path: 'a.txt', edits: [{ old: 'two', new: 'drei' }] })).ok).toBe(true);
