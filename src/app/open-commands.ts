@@ -49,8 +49,8 @@ export async function openCommands(options: CommandsOptions): Promise<OpenComman
   const { files, hosts = [], stateDir, home = homedir() } = options;
   makePrivateFolder(stateDir);
   const sandbox = await chooseSandbox(options);
-  const stages = createStages({ sandbox, policy: files, home });
   const sessions = openSessionStages({ sandbox, policy: files, home, stateDir });
+  const stages = createStages({ sandbox, policy: files, home, sessions });
   const processes = createProcesses({ sandbox, stages, sessions, files, network: { hosts } });
   return {
     sandbox,

@@ -1,7 +1,7 @@
 /**
  * Begins a script that runs git so that it starts no program that the repository names: no monitor, no hook, no filter, no
  * remote helper. Only the configuration knows the names of filters, so each of them is first set to none. The repository is
- * that of `GIT_DIR`.
+ * that of `GIT_DIR`, or the one that git finds from the folder in which the script runs.
  */
 export const SAFE_GIT = `
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none

@@ -57,7 +57,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     const elsewhere = (): Result<never> | undefined => (isAt(caller.workingDir, root) ? undefined : refuse(root));
     const scope = `${root}\0${caller.session}`;
 
-    /** A process that writes to a stage sees edits of the host. */
+    /** A process that writes to a stage sees edits of the host, unless its session collects its changes. */
     async function start(given: CommandRequest): Promise<Result<BackgroundProcess>> {
       const request = { ...toRunRequest(place, given, caller), signal: caller.signal };
       const { title, writes } = given;

@@ -108,7 +108,7 @@ export const NON_INTERACTIVE = {
 
 const MOUNTS = { nothing: 'read', stage: 'staged', workspace: 'live' } as const;
 
-/** The request to the sandbox, still without a stage. */
+/** The request to the sandbox. The caller adds the stage of a run that writes. */
 export function toRunRequest(place: RunPlace, given: CommandRequest, { callId }: Pick<Caller, 'callId'>): RunRequest {
   const { command, cwd, env, timeoutMs, writes, network } = given;
   const reach = reachOf(network, place.network);

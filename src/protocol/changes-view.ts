@@ -6,6 +6,7 @@ export function pendingChangesView(stage: Stage, approvalId: string | null): Pen
   const { id, callId, session, title, createdAt, isPartial, changes, standsOn, isCollecting = false } = stage;
   return {
     ...{ id, callId, session, title, createdAt, isPartial },
+    digest: stage.digest,
     total: changes.length,
     kinds: countsOf(changes.map(({ kind }) => kind)),
     classes: countsOf(changes.map((change) => change.class)),

@@ -11,6 +11,7 @@ export const pendingChanges = z
     title: z.string().describe('The command'),
     createdAt: z.number(),
     isPartial: z.boolean().describe('The command was stopped: only files that git ignores can be kept'),
+    digest: z.string().describe('Another one when other changes have come; give it back to decide about these'),
     total: z.int().describe('Changed paths'),
     kinds: z.record(z.string(), z.int()).describe('Their number by kind: created, modified, deleted, mode'),
     classes: z.record(z.string(), z.int()).describe('Their number by class'),
@@ -37,12 +38,15 @@ export const changesPageQuery = z.strictObject({
   form: z
     .enum(['paths', 'diffs'])
     .default('paths')
-    .describe('diffs: the first 500, the most serious first, with diffs as far as there is room; no further page'),
+    .describe(
+      'diffs: deletions, protected files and what nobody may keep, by folder where they are thousands, then others up to 500, with diffs as far as there is room; no further page',
+    ),
 });
 export const changesPage = pendingChanges
   .extend({
     repository: z.array(z.string()).describe('Changes of branches and commits in words'),
     items: z.array(changeItem).describe('One for each path in the order of their paths, or as `form` says'),
+    truncated: z.boolean().describe('Of the form diffs: some changes are not among the items'),
     next: z.int().nullable(),
   })
   .meta({ id: 'ChangesPage' });
@@ -61,6 +65,11 @@ export const changedFile = z
   .meta({ id: 'ChangedFile' });
 
 const MAX_CHOSEN = 10_000;
+const shownDigest = z
+  .string()
+  .max(200)
+  .optional()
+  .describe('Of the changes that were looked at: 409 when there are others');
 
 /** A part of the changes. Left out: all that may be kept. */
 export const keepChanges = z
@@ -76,12 +85,16 @@ export const keepChanges = z
       .optional()
       .describe('Of a text file, keep only these hunks of its diff'),
     texts: z.record(z.string(), z.string()).optional().describe('Keep this text instead of the one the command wrote'),
+    digest: shownDigest,
   })
   .meta({ id: 'KeepChanges' });
 export type KeepChanges = z.infer<typeof keepChanges>;
 
 export const discardChanges = z
-  .strictObject({ message: z.string().max(4000).optional().describe('Words for the model, while it waits') })
+  .strictObject({
+    message: z.string().max(4000).optional().describe('Words for the model, while it waits'),
+    digest: shownDigest,
+  })
   .meta({ id: 'DiscardChanges' });
 
 export const collectChanges = z

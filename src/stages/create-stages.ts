@@ -6,7 +6,14 @@ import { makePrivateFolder } from '../host/private-folder.ts';
 import { OWN_PROCESS_ID, stateOfProcess } from '../host/process-identity.ts';
 import { removeTree } from '../host/remove-tree.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { SessionStage, Stage, StagedChanges, StageOwner, StageStore } from '../kernel/world/stage.ts';
+import type {
+  SessionStage,
+  SessionStages,
+  Stage,
+  StagedChanges,
+  StageOwner,
+  StageStore,
+} from '../kernel/world/stage.ts';
 import { describeStage, type StageJudges } from './describe-stage.ts';
 import { openStage } from './open-stage.ts';
 import { layersOf } from './session-stage.ts';
@@ -16,14 +23,19 @@ import { tellOthers } from './tell-others.ts';
 const MAX_PENDING = 50;
 const OWNER = 'owner';
 
+export interface StagesOptions extends StageJudges {
+  /** Sessions that collect their changes. Left out: none does. */
+  readonly sessions?: Pick<SessionStages, 'of'>;
+}
+
 interface RunEndedIn {
   readonly staged: StagedChanges;
   readonly isPartial: boolean;
 }
 
 /** Stages of this machine, in the folder that the sandbox names. They survive a restart once their run has ended. */
-export function createStages(options: StageJudges): StageStore {
-  const { sandbox } = options;
+export function createStages(options: StagesOptions): StageStore {
+  const { sandbox, sessions } = options;
   const known = new Map<string, Stage>();
   let opening: Promise<Result<string>> | undefined;
 
@@ -54,7 +66,7 @@ export function createStages(options: StageJudges): StageStore {
     return file === null ? undefined : remember(file, join(folder, id));
   }
 
-  function remember(file: StageFile, folder: string, standsOn?: SessionStage): Stage {
+  function remember(file: StageFile, folder: string): Stage {
     const discard = async (): Promise<void> => {
       known.delete(file.id);
       removeTree(folder);
@@ -65,10 +77,15 @@ export function createStages(options: StageJudges): StageStore {
         await discard();
         tellOthers(dirname(folder), { kept: file, paths, forget: (id) => known.delete(id) });
       },
-      ...(standsOn !== undefined && { before: () => `/proc/self/fd/${standsOn.fd()}/.` }),
+      before: () => baseOf(file)?.path() ?? file.workspace,
     });
     known.set(file.id, stage);
     return stage;
+  }
+
+  /** The session stage that its changes stand on, while there is one. */
+  function baseOf({ workspace, standsOn }: Pick<Stage, 'workspace' | 'standsOn'>): SessionStage | undefined {
+    return standsOn === null ? undefined : sessions?.of(workspace, standsOn);
   }
 
   async function finish(
@@ -82,7 +99,7 @@ export function createStages(options: StageJudges): StageStore {
     const file = await describeStage(options, { folder, owner, staged, isPartial });
     writeStageFile(folder, file);
     rmSync(join(folder, OWNER), { force: true });
-    return ok(remember(file, folder, owner.standsOn));
+    return ok(remember(file, folder));
   }
 
   return {
@@ -117,6 +134,7 @@ export function createStages(options: StageJudges): StageStore {
       if (stage.session !== session || stage.workspace !== workspace) {
         return fail('PERMISSION_DENIED', 'These pending changes belong to another session or workspace.');
       }
+      await baseOf(stage)?.prepare();
       return ok(stage);
     },
     async list({ session, workspace }) {
@@ -152,6 +170,6 @@ function isLeftOver(folder: string): boolean {
 function tooMany(): Result<never> {
   return fail(
     'TOO_LARGE',
-    `${MAX_PENDING} commands have pending changes that nobody has kept or discarded. Decide about some first: toolwright changes.`,
+    `There are ${MAX_PENDING} commands and sessions with changes that nobody has kept or discarded. Decide about some first: toolwright changes.`,
   );
 }

@@ -7,6 +7,7 @@ import { classifyChanges } from './classify-changes.ts';
 import { askGit } from './git-facts.ts';
 import { repositoryLines } from './repository-lines.ts';
 import { repositoryLosses } from './repository-losses.ts';
+import { layersOf } from './session-stage.ts';
 import { digestOfChanges, type StageFile } from './stage-file.ts';
 import { StagedView } from './staged-view.ts';
 
@@ -25,7 +26,10 @@ export interface ListedStage {
   readonly isPartial: boolean;
 }
 
-/** The changes of a stage with the class of each, as its file keeps them. */
+/**
+ * The changes of a stage with the class of each, as its file keeps them. A new file of a complete run is kept whether git
+ * ignores it or not, so git is not asked about it.
+ */
 export async function describeStage(
   { sandbox, policy, home }: StageJudges,
   { folder, owner, staged, isPartial }: ListedStage,
@@ -38,7 +42,7 @@ export async function describeStage(
     asked.map(({ path }) => path),
   );
   const view = new StagedView(workspace, staged);
-  const layers = { folder, ...(standsOn && { below: [standsOn.folder.folder, ...(standsOn.folder.below ?? [])] }) };
+  const layers = { folder, ...(standsOn && { below: layersOf(standsOn) }) };
   const lost = await repositoryLosses({ workspace, changes: staged.changes, view }, sandbox, layers);
   const classified = await classifyChanges(staged, { workspace, policy, home, git, lost, wrote });
   const changes = await withDigests(classified, staged.content);

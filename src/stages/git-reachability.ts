@@ -33,6 +33,7 @@ const MAX_OUTPUT_BYTES = 128 * 1024 * 1024;
  * `git stash pop`; of one with untracked files that is not known.
  */
 const AFTER_SCRIPT = `
+set -o pipefail
 ${SAFE_GIT}
 cat >/tmp/in
 for kind in tip stash object; do sed -n "s/^$kind //p" /tmp/in >/tmp/$kind; done
@@ -67,6 +68,7 @@ export async function askAfter(
   return { losesCommits: missing.delete('lost'), missing };
 }
 
+/** Fails when it finds one of the ids, as it does when git cannot tell. */
 const BEFORE_SCRIPT = `
 ${SAFE_GIT}
 cat >/tmp/ids

@@ -72,7 +72,7 @@ async function subjectsOf(
     command: ['git', ...safe, 'log', '-z', '--format=%s', `-${MAX_SUBJECTS + 1}`, range, '--'],
     env: { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_OPTIONAL_LOCKS: '0' },
     workspace,
-    mounts: 'staged',
+    mounts: 'read',
     stage,
     tag: 'git-log',
     limits: { timeMs: TIME_MS, graceMs: 100 },

@@ -32,7 +32,7 @@ const MAX_AGE_MS = 1000;
 
 export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingStage {
   const { format: _format, folder, ...about } = file;
-  const layers = { folder, ...(onto && { below: [onto.folder.folder, ...(onto.folder.below ?? [])] }) };
+  const layers = { folder, ...(onto && { below: layersOf(onto) }) };
   const times = new ChangedTimes(folder);
   const oneByOne = new Mutex();
   const holds = new Set<{ readonly title: string }>();
@@ -71,7 +71,8 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
   return {
     ...about,
     folder: layers,
-    fd: () => view?.fd ?? -1,
+    fd,
+    path: () => `/proc/self/fd/${fd()}/.`,
     prepare: () => oneByOne.run(mountFresh),
     async use(work) {
       if (view === null) {
@@ -113,8 +114,12 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
     close,
   };
 
+  function fd(): number {
+    return view?.fd ?? -1;
+  }
+
   function base(): string {
-    return onto === undefined ? file.workspace : `/proc/self/fd/${onto.fd()}/.`;
+    return onto?.path() ?? file.workspace;
   }
 }
 

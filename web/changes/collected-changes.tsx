@@ -89,10 +89,11 @@ export function CollectedChanges({ session }: { session: string }): ReactNode {
           <PendingDecision
             key={pending.id}
             pending={pending}
-            onDeciding={(now) => {
-              deciding.current = now;
+            onProgress={(progress) => {
+              deciding.current = progress === 'deciding';
+              // Also after a failure: the session may have changed more.
+              if (progress !== 'deciding') void load();
             }}
-            onDecided={() => void load()}
           />
         </div>
       )}

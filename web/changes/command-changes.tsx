@@ -145,7 +145,7 @@ function LeftOver({ callId }: { callId: string }): ReactNode {
   return (
     <section aria-label={say('pendingChanges')} className="rounded-lg border border-warn p-2">
       <p className="mb-1 text-sm text-warn">{say('changesLeft')}</p>
-      <PendingDecision pending={left} onDecided={() => setLeft(null)} />
+      <PendingDecision pending={left} onProgress={(progress) => progress === 'decided' && setLeft(null)} />
     </section>
   );
 }

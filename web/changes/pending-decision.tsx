@@ -4,7 +4,7 @@ import type { ApiAnswer } from '../api/operations.ts';
 import { Trouble } from '../show/trouble.tsx';
 import { useWords } from '../words/words.ts';
 import { ChangesList } from './changes-list.tsx';
-import { ALL_TICKED, isKept, toSelection } from './changes-selection.ts';
+import { ALL_TICKED, type ChangesTicks, isKept, isPartial, toSelection } from './changes-selection.ts';
 
 /** Pending changes with their diffs. */
 export type PendingView = ApiAnswer<'getChanges'>;
@@ -20,34 +20,30 @@ export async function findPending(fits: (changes: PendingSummary) => boolean): P
 /** The ticked changes, with buttons that keep or discard them. */
 export function PendingDecision({
   pending,
-  onDeciding,
-  onDecided,
+  onProgress,
 }: {
   pending: PendingView;
-  /** Called when an answer is on its way, and when it is known. */
-  onDeciding?: (deciding: boolean) => void;
-  onDecided: () => void;
+  onProgress: (progress: 'deciding' | 'decided' | 'failed') => void;
 }): ReactNode {
   const say = useWords();
   const [ticks, setTicks] = useState(ALL_TICKED);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const { id, items, repository, overtaken } = pending;
+  const { id, digest, items, repository, overtaken, total, truncated } = pending;
   const decide = async (work: () => Promise<unknown>) => {
     setBusy(true);
-    onDeciding?.(true);
+    onProgress('deciding');
     setTrouble(null);
     const failed = await work().then(
       () => null,
       (error) => messageOf(error),
     );
-    onDeciding?.(false);
     setBusy(false);
     setTrouble(failed);
-    if (failed === null) onDecided();
+    onProgress(failed === null ? 'decided' : 'failed');
   };
-  const keep = () => decide(() => api('keepChanges', { at: { id }, body: toSelection(ticks, items) }));
-  const discard = () => decide(() => api('discardChanges', { at: { id }, body: {} }));
+  const keep = () => decide(() => api('keepChanges', { at: { id }, body: selectionOf(ticks, pending) }));
+  const discard = () => decide(() => api('discardChanges', { at: { id }, body: { digest } }));
   return (
     <>
       {overtaken !== null && (
@@ -56,6 +52,7 @@ export function PendingDecision({
         </p>
       )}
       <ChangesList items={items} repository={repository} choice={{ stage: id, ticks, onTicks: setTicks }} />
+      {truncated && <p className="text-sm text-warn">{say('changesMore', { count: total - items.length })}</p>}
       <Trouble text={trouble} />
       <div className="mt-2 flex flex-wrap gap-2">
         <button type="button" className="button danger" disabled={busy} onClick={() => void discard()}>
@@ -67,9 +64,14 @@ export function PendingDecision({
           disabled={busy || !items.some((item) => isKept(ticks, item))}
           onClick={() => void keep()}
         >
-          {say('keepSelected')}
+          {say(isPartial(ticks, items) ? 'keepSelected' : 'keepAll')}
         </button>
       </div>
     </>
   );
+}
+
+/** Everything, also what is not in the list, unless something is left out. */
+function selectionOf(ticks: ChangesTicks, { digest, items }: PendingView) {
+  return { ...(isPartial(ticks, items) && toSelection(ticks, items)), digest };
 }

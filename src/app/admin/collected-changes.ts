@@ -39,7 +39,11 @@ export async function collectedChanges(app: CollectingApp): Promise<Stage[]> {
 }
 
 /** Makes collected changes pending, so that they can be decided about; the session goes on collecting. */
-export async function settleCollected(app: CollectingApp, { id, session }: Stage, by: string): Promise<Result<Stage>> {
+export async function settleCollected(
+  app: CollectingApp,
+  { id, session, digest }: Stage,
+  by: string,
+): Promise<Result<Stage>> {
   const working = app.sessions.of(app.workspace.root, session);
   if (working === undefined || working.id !== id) return fail('CONFLICT', GONE);
   const { onto } = working;
@@ -48,7 +52,9 @@ export async function settleCollected(app: CollectingApp, { id, session }: Stage
   const again = await beginCollecting(app, { session, onto, by });
   if (!again.ok) return again;
   if (ended.value === null) return fail('CONFLICT', GONE);
-  return app.stages.find(ended.value, { session, workspace: app.workspace.root });
+  const settled = await app.stages.find(ended.value, { session, workspace: app.workspace.root });
+  return settled.ok && settled.value.digest !== digest ? fail('CONFLICT', OVERTAKEN) : settled;
 }
 
 const GONE = 'These changes were decided about meanwhile. List the pending changes again.';
+const OVERTAKEN = 'The session changed more meanwhile. All of it is pending now: look at it again, then decide.';

@@ -27,7 +27,7 @@ async function list(cli: Cli, app: App, { json }: CommonOptions): Promise<void> 
     const { created = 0, modified = 0, deleted = 0, mode = 0 } = view.kinds;
     const counts = words.changeCounts({ created, modified: modified + mode, deleted, repository: 0 });
     const waits = question === null ? '' : ` · ${words.questionOpen}`;
-    const collects = stage.isCollecting ? ` · ${stage.session} · ${words.collected}` : '';
+    const collects = stage.isCollecting ? ` · ${stage.session} · ${words.stillCollecting}` : '';
     print(`${stage.id} ${style.bold(style.line(stage.title, 40))}\n  ${style.dim(`${counts}${waits}${collects}`)}`);
     const { overtaken } = view;
     if (overtaken !== null) print(`  ${style.line(words.overtaken(overtaken.title, overtaken.paths.join(', ')), 2)}`);

@@ -158,7 +158,7 @@ export const en = {
   noChanges: (id: string) => `Unknown pending changes ${id}; toolwright changes lists them.`,
   collecting: (session: string) =>
     `The changes of ${session} are collected from now on, and the workspace stays as it is; toolwright changes lists them.`,
-  collected: 'collecting',
+  stillCollecting: 'collecting',
   overtaken: (title: string, paths: string) => `Kept since by ${title}: ${paths}`,
   nextKeep: (id: string) => `toolwright keep ${id} [PATH…] keeps them, toolwright discard ${id} discards them.`,
   nothingRunsCommands: 'No tool here runs commands.',

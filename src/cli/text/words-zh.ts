@@ -155,7 +155,7 @@ export const zh: typeof en = {
   questionOpen: '等待回答',
   noChanges: (id) => `没有待处理的更改 ${id}；toolwright changes 列出全部。`,
   collecting: (session) => `会话 ${session} 的更改从现在起一并收集；工作区保持不变。toolwright changes 查看。`,
-  collected: '收集中',
+  stillCollecting: '收集中',
   overtaken: (title, paths) => `此后已由 ${title} 保留：${paths}`,
   nextKeep: (id) => `toolwright keep ${id} [路径…] 保留，toolwright discard ${id} 放弃。`,
   nothingRunsCommands: '这里没有运行命令的工具。',

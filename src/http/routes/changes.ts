@@ -53,12 +53,12 @@ export function changesRoutes(backend: Backend): ChangesHandlers {
       const { after, limit, form } = query;
       const about = { ...pendingChangesView(stage, question?.id ?? null), repository: stage.repository };
       if (form === 'diffs') {
-        const { items } = await found.workspace.changes.present(found.change);
-        return json({ ...about, items, next: null });
+        const { items, truncated } = await found.workspace.changes.present(found.change);
+        return json({ ...about, items, truncated, next: null });
       }
       const end = after + limit;
       const next = end < stage.changes.length ? end : null;
-      return json({ ...about, items: stage.changes.slice(after, end).map(toChangeItem), next });
+      return json({ ...about, items: stage.changes.slice(after, end).map(toChangeItem), truncated: false, next });
     },
 
     async getChangedFile({ params, query, who }) {
@@ -75,13 +75,16 @@ export function changesRoutes(backend: Backend): ChangesHandlers {
     async keepChanges({ params, body, who }) {
       const found = await find(params.id, who);
       if (found === undefined) return unknown();
-      const kept = await found.workspace.changes.keep(found.change, body, who.name);
+      if (isOvertaken(found, body.digest)) return overtaken();
+      const { digest: _, ...selection } = body;
+      const kept = await found.workspace.changes.keep(found.change, selection, who.name);
       return kept.ok ? json(kept.value) : failureResponse(kept.error);
     },
 
     async discardChanges({ params, body, who }) {
       const found = await find(params.id, who);
       if (found === undefined) return unknown();
+      if (isOvertaken(found, body.digest)) return overtaken();
       const discarded = await found.workspace.changes.discard(found.change, who.name, body.message);
       return discarded.ok ? json(discarded.value) : failureResponse(discarded.error);
     },
@@ -118,6 +121,15 @@ async function textOf(stage: Stage, path: string, side: 'before' | 'after'): Pro
     // No text, as below.
   }
   return fail('INVALID_INPUT', `${path} is not text, so there is nothing to show.`);
+}
+
+/** A session may have changed more since somebody looked. */
+function isOvertaken({ change }: FoundChange, digest: string | undefined): boolean {
+  return digest !== undefined && digest !== change.stage.digest;
+}
+
+function overtaken(): Response {
+  return refuse('CONFLICT', 'There are other changes by now: look at them again, then decide.');
 }
 
 function unknownSession(): Response {

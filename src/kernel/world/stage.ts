@@ -87,7 +87,7 @@ export interface ClassifiedChange extends StagedChange {
   /** For a person: why it is protected, sensitive or special, or what is lost by it. */
   readonly reason?: string;
   /**
-   * Keeping it takes away what nothing else has: a repository or its objects, or text that is in no commit and that this
+   * Keeping it takes away what nothing else has: a repository, its commits or objects, or text that is in no commit and that this
    * session did not write.
    */
   readonly loses?: true;
@@ -188,6 +188,8 @@ export interface SessionStage extends SessionStageOwner {
   readonly folder: StageFolder;
   /** The open view, once it was prepared; another one when it was mounted anew. */
   fd(): number;
+  /** The path of the open view, in this process alone. */
+  path(): string;
   /**
    * Mounts the view, anew where the host may have changed files since. CONFLICT when another process has the stage or its
    * changes are being decided about.

@@ -38,7 +38,7 @@ export async function beginCopy({ stage, workspace, hidden }: CopyPlan): Promise
 }
 
 /**
- * Begins a stage that is a mirror of the workspace. With `canLay`, large folders in which nothing is hidden are not copied:
+ * Begins a stage that is a mirror of the workspace. With `canLay`, large folders that are not searched for names to hide are not copied:
  * an overlay has to lie over each.
  */
 export async function beginMirror(plan: CopyPlan & { readonly canLay: boolean }): Promise<Result<Mirror>> {
@@ -60,7 +60,9 @@ export async function beginMirror(plan: CopyPlan & { readonly canLay: boolean })
   async function fillMirror(): Promise<Result<never> | null> {
     const refused = await whyNot(() => mirror.fill());
     if (refused !== null)
-      return refused === 'too-large' ? tooLargeToFollow(workspace, mirror.copy.largestTop()) : refused;
+      return refused === 'too-large'
+        ? tooLargeToFollow(workspace, { largest: mirror.copy.largestTop(), canLay })
+        : refused;
     isFilled = true;
     await nextTick();
     writeRecord(stage.folder, { kind: 'copy', workspace, laid: [...laid] });
@@ -108,11 +110,15 @@ function tooLarge(workspace: string): Result<never> {
   );
 }
 
-function tooLargeToFollow(workspace: string, largest: string | null): Result<never> {
+function tooLargeToFollow(
+  workspace: string,
+  { largest, canLay }: { largest: string | null; canLay: boolean },
+): Result<never> {
+  const uncounted = canLay ? ", packages and git's objects not counted" : '';
   const most = largest === null ? '' : ` Most of it is in ${largest}.`;
   return fail(
     'TOO_LARGE',
-    `A process in the background works in a copy that follows your edits, and ${workspace} has more than 20,000 files or 500 MB, packages and git's objects not counted.${most} Run the command in the foreground, or move what it does not need out of the workspace.`,
+    `A process in the background works in a copy that follows your edits, and ${workspace} has more than 20,000 files or 500 MB${uncounted}.${most} Run the command in the foreground, or move what it does not need out of the workspace.`,
   );
 }
 

@@ -40,8 +40,10 @@ export interface TreeCopy {
   copyFolder(source: OpenFolder, target: OpenFolder, path: WalkedPath): Promise<boolean>;
   /** One entry with all below it, under a name of its own in `target`. `gone` when there is nothing to copy. */
   copyEntry(entry: CopiedEntry): Promise<CopyOutcome>;
-  /** Makes room: an entry of this size is in the copy no more. */
-  release(size: number): void;
+  /** Counts an entry of the copy that was made in another way. */
+  count(path: WalkedPath, stat: Stats): void;
+  /** Makes room: this entry of the copy is there no more. */
+  release(stat: Stats): void;
 }
 
 /** `linked`: copied, and the file had other names when it was read. */
@@ -80,16 +82,20 @@ export function createTreeCopy(options: TreeCopyOptions): TreeCopy {
     const { source, name, path, target, as = name } = entry;
     const stat = source.stat(name);
     if (stat === undefined) return 'gone';
-    if (!count(path, stat)) return 'too-much';
     const to = target.at(as);
-    const done = options.isHidden(path, stat) ? putMask(to) : await put(entry, stat, to);
-    if (done === 'gone') release(sizeOf(stat));
+    const isHidden = options.isHidden(path, stat);
+    const size = isHidden ? 0 : sizeOf(stat);
+    if (!hasRoom(path, size)) {
+      free(size);
+      return 'too-much';
+    }
+    const done = isHidden ? putMask(to) : await put(entry, stat, to);
+    if (done === 'gone') free(size);
     return done;
   }
 
-  function count(path: WalkedPath, stat: Stats): boolean {
+  function hasRoom(path: WalkedPath, size: number): boolean {
     const [top = ''] = path.text.split('/');
-    const size = sizeOf(stat);
     const share = 1 / MAX_COPY.files + size / MAX_COPY.bytes;
     shareOfTop.set(top, (shareOfTop.get(top) ?? 0) + share);
     files++;
@@ -97,7 +103,7 @@ export function createTreeCopy(options: TreeCopyOptions): TreeCopy {
     return files <= MAX_COPY.files && bytes <= MAX_COPY.bytes;
   }
 
-  function release(size: number): void {
+  function free(size: number): void {
     files--;
     bytes -= size;
   }
@@ -136,7 +142,8 @@ export function createTreeCopy(options: TreeCopyOptions): TreeCopy {
     modes,
     copyFolder,
     copyEntry,
-    release,
+    count: (path, stat) => void hasRoom(path, sizeOf(stat)),
+    release: (stat) => free(sizeOf(stat)),
     largestTop: () => [...shareOfTop].sort(([, one], [, other]) => other - one)[0]?.[0] ?? null,
   };
 }

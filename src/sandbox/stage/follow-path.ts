@@ -118,6 +118,7 @@ export function createPathFollower(options: FollowOptions): PathFollower {
     copyLook(made, now);
     renameSync(made, target.at(name));
     copy.modes.set(path.bytes, modeOf(now));
+    copy.count(path, now);
     note(path, name);
   }
 
@@ -133,11 +134,11 @@ export function createPathFollower(options: FollowOptions): PathFollower {
       const copied = incoming.stat(as);
       if (copied === undefined || done === 'too-much') return;
       if (!isKnown || !maySee(entry, copied)) {
-        copy.release(copied.size);
+        copy.release(copied);
         return options.again(path);
       }
       renameSync(incoming.at(as), target.at(name));
-      if (before !== undefined) copy.release(before.size);
+      if (before !== undefined) copy.release(before);
       note(path, name);
       const after = target.stat(name);
       // Otherwise the run has changed it already.

@@ -40,7 +40,7 @@ export function createFollowedCopy(options: {
     if (stat !== undefined && !isUntouched(path, stat)) return false;
     if (stat !== undefined) {
       unlinkSync(target.at(name));
-      copy.release(stat.size);
+      copy.release(stat);
     }
     forget(path, name);
     return true;
@@ -55,8 +55,9 @@ export function createFollowedCopy(options: {
     } finally {
       folder?.close();
     }
+    const stat = target.stat(name);
     rmdirSync(target.at(name));
-    copy.release(0);
+    if (stat !== undefined) copy.release(stat);
     watches.forget(path);
     copy.names.delete(path.bytes);
     forget(path, name);

@@ -139,7 +139,7 @@ export function createMirror({ workspace, folder, content, hidden, isLaid }: Mir
 const UNWATCHED =
   'Not every folder could be watched, so it did not see all edits of the host. An administrator can raise fs.inotify.max_user_watches.';
 const FULL =
-  'The workspace has grown beyond what a process in the background can follow (20,000 files or 500 MB), so it did not see all new files.';
+  'The workspace has grown beyond what a process in the background can follow (20,000 files or 500 MB), so it did not see all new and changed files.';
 const FAILED = 'Some edits of the host could not be brought to it: check that the state folder has room.';
 
 function walkedPath(text: string): WalkedPath {
