@@ -93,6 +93,7 @@ async function open({ mode = 'ask', answers = [] }: Options = {}) {
       return ended.ok ? keepEnded(stage) : ended;
     },
     keepEnded,
+    find: ({ id, session }: SessionStage) => parts.commands.stages.find(id, { session, workspace: root }),
     pending: () => parts.commands.stages.list({ workspace: root }),
     async restart() {
       await stop();
@@ -119,9 +120,8 @@ describe('a session that collects its changes', () => {
     expect((await ws.call('s', 'write_file', { path: 'src/c.txt', content: 'c\n' })).ok).toBe(true);
     expect((await ws.call('s', 'delete_file', { path: 'new', recursive: true })).ok).toBe(true);
     expect((await ws.call('s', 'grep', { pattern: 'drei' })).text).toContain('a.txt');
-    expect((await ws.call('s', 'glob', { pattern: '**/*.txt' })).value).toMatchObject({
-      paths: ['src/c.txt', 'a.txt'],
-    });
+    const globbed = (await ws.call('s', 'glob', { pattern: '**/*.txt' })).value as { paths: string[] };
+    expect(globbed.paths.toSorted()).toEqual(['a.txt', 'src/c.txt']);
     expect((await ws.bash('s', 'cat a.txt; ls src')).text).toContain('one\ndrei\nc.txt');
     expect(ws.questions).toEqual([]);
     expect([ws.text('a.txt'), ws.text('src/b.txt'), existsSync(ws.file('new'))]).toEqual(['one\n', 'b\n', false]);
@@ -201,6 +201,17 @@ describe('a session that collects its changes', () => {
     expect([kept.ok, ws.questions.length, existsSync(ws.file(path))]).toEqual([false, 1, false]);
   });
 
+  test('commits of it are told while it goes on', async () => {
+    await using ws = await open();
+    execFileSync('git', ['init', '-q', '-b', 'main', ws.root]);
+    const author = ['-c', 'user.name=a', '-c', 'user.email=a@b.c'];
+    execFileSync('git', ['-C', ws.root, ...author, 'commit', '-q', '--allow-empty', '-m', 'none']);
+    const stage = await ws.collect('s');
+    await ws.bash('s', 'git add a.txt && git -c user.name=a -c user.email=a@b.c commit -qm "First words"');
+    const seen = await ws.sessions().review(stage);
+    expect(seen.ok && seen.value?.repository.join()).toContain('First words');
+  });
+
   test('it goes on after a restart', async () => {
     await using ws = await open({ answers: [true] });
     await ws.collect('s');
@@ -274,6 +285,19 @@ describe('sessions that stand on another one', () => {
     expect([ws.text('a.txt'), ws.questions.length]).toEqual(['one\n', 0]);
     expect(await ws.keep(parent)).toMatchObject({ value: { state: 'kept' } });
     expect(ws.text('a.txt')).toBe('one\ntwo\nthree\n');
+  });
+
+  test('are compared with what they stand on, also after a restart', async () => {
+    await using ws = await open();
+    await ws.collect('parent');
+    await ws.bash('parent', 'echo two >>a.txt');
+    const child = await ws.collect('child', 'parent');
+    await ws.bash('child', 'echo three >>a.txt');
+    expect(await ws.sessions().end(child)).toEqual({ ok: true, value: true });
+    await ws.restart();
+    const found = await ws.find(child);
+    const before = found.ok ? await found.value.read('a.txt', 'before', 1000) : found;
+    expect(before.ok && Buffer.from(before.value ?? []).toString()).toBe('one\ntwo\n');
   });
 
   test('of parallel attempts the first that is kept wins, and the others are told', async () => {

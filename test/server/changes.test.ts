@@ -240,6 +240,23 @@ describe('a session that collects its changes', () => {
     expect(existsSync(inWorkspace('n3.txt'))).toBe(false);
   });
 
+  test('an answer counts only for the changes that were seen', LONG_TEST, async () => {
+    const id = await session('more');
+    await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: true });
+    await run(id, 'echo m > m1.txt');
+    const seen = await collectedBy(id);
+    const page = await server.get(`/v1/changes/${seen?.id}?form=diffs`);
+    expect(page.body).toMatchObject({ digest: seen?.digest, truncated: false, items: [{ path: 'm1.txt' }] });
+    await run(id, 'echo m > m2.txt');
+    const late = await server.post(`/v1/changes/${seen?.id}/keep`, { digest: seen?.digest });
+    expect(late).toMatchObject({ status: 409, body: { detail: expect.stringContaining('other changes') } });
+    expect(existsSync(inWorkspace('m1.txt'))).toBe(false);
+    const now = await collectedBy(id);
+    const kept = await server.post(`/v1/changes/${now?.id}/keep`, { digest: now?.digest });
+    expect(kept.body).toMatchObject({ state: 'kept', created: ['m1.txt', 'm2.txt'] });
+    await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: false });
+  });
+
   test('what was kept of it is undone by the call that began it', LONG_TEST, async () => {
     const id = await session('undone');
     await server.send('PUT', `/v1/sessions/${id}/collecting`, { collect: true });
