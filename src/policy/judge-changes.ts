@@ -77,7 +77,7 @@ function judgeChange(
   if (subject.isPartial && change.class !== 'ignored')
     return { verdict: 'deny', rule: 'partial run', reason: 'The command was stopped before its end.' };
   const found = ruleAbout(change, rules);
-  if (subject.isCollected && found?.rule.verdict !== 'deny') return COLLECTED;
+  if (subject.isCollected && found?.rule.verdict !== 'deny' && !overwritesOthers(change)) return COLLECTED;
   const judged = judgeClass(change, found, { mode, allowedBy: subject.allowedBy ?? null });
   if (mode !== 'strict' || judged.verdict !== 'ask') return judged;
   return { ...judged, verdict: 'deny', reason: `Mode strict does not ask. ${judged.reason}` };

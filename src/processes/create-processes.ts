@@ -57,14 +57,15 @@ export function createProcesses(options: ProcessesOptions): Processes {
     const elsewhere = (): Result<never> | undefined => (isAt(caller.workingDir, root) ? undefined : refuse(root));
     const scope = `${root}\0${caller.session}`;
 
-    /** A process that writes to a stage sees edits of the host, unless its session collects its changes. */
+    /** A process that writes to a stage sees edits of the host. */
     async function start(given: CommandRequest): Promise<Result<BackgroundProcess>> {
       const request = { ...toRunRequest(place, given, caller), signal: caller.signal };
       const { title, writes } = given;
       if (writes !== 'stage') return background.start(scope, { title, request, stage: null });
+      if (standsOn !== undefined) return notWhileCollecting(caller.session);
       const begun = await beginStage(place, caller, { title, allowedBy: null });
       if (!begun.ok) return begun;
-      const stage = { ...begun.value.folder, ...(standsOn === undefined && { followsHost: true as const }) };
+      const stage = { ...begun.value.folder, followsHost: true } as const;
       return background.start(scope, { title, request: { ...request, stage }, stage: begun.value });
     }
 
@@ -102,4 +103,10 @@ function isAt(workingDir: string, root: string): boolean {
 
 function refuse(root: string): Result<never> {
   return fail('NOT_CONFIGURED', `Commands run in the workspace ${root} only: set workingDir to it.`);
+}
+
+/** A copy that follows the host does not stand on the changes of a session, and any other view shows new secrets. */
+function notWhileCollecting(session: string): Result<never> {
+  const next = 'Run it in the foreground, or end collecting first.';
+  return fail('CONFLICT', `${session} collects its changes, and a process in the background cannot see them. ${next}`);
 }

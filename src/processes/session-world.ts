@@ -1,3 +1,4 @@
+import { fail, type Result } from '../kernel/result.ts';
 import type { SessionStage, SessionStages } from '../kernel/world/stage.ts';
 import type { ApplyOptions, Caller, Change, Files, Search, World } from '../kernel/world/workspace.ts';
 
@@ -22,6 +23,8 @@ export function withSessionStages(world: World, sessions: SessionStages): World 
     options: ApplyOptions & { readonly own: SessionStage | undefined },
   ): ReturnType<Files['apply']> {
     const { own, onto = own?.session ?? null, ...rest } = options;
+    // It was judged as a change of the workspace, or of a stage that is another one by now.
+    if (options.onto === undefined && sessions.of(world.root, caller.session) !== own) return overtaken();
     if (onto === null) return world.files(caller).apply(changes, rest);
     const stage = sessions.of(world.root, onto);
     if (stage === undefined) return world.files(caller).apply(changes, { ...rest, onto });
@@ -61,7 +64,6 @@ export function withSessionStages(world: World, sessions: SessionStages): World 
       const stage = sessions.of(world.root, caller.session);
       if (stage !== undefined) return filesOf(caller, stage);
       const files = world.files(caller);
-      if (sessions.list(world.root).length === 0) return files;
       return { ...files, apply: (changes, options) => apply(caller, changes, { ...options, own: undefined }) };
     },
     search(caller) {
@@ -78,4 +80,11 @@ export function withSessionStages(world: World, sessions: SessionStages): World 
 
 function pathsOf(change: Change): string[] {
   return change.kind === 'move' ? [change.from, change.to] : [change.path];
+}
+
+async function overtaken(): Promise<Result<never>> {
+  return fail(
+    'CONFLICT',
+    'The session began or ended to collect its changes meanwhile; nothing was changed. Call again.',
+  );
 }

@@ -24,20 +24,27 @@ export type FileIdentity = {
 /** Detects hard links to sensitive files. Looks only for files that have more than one name, which are rare. */
 export class SecretHardLinks {
   readonly #tree: PolicedTree;
+  readonly #hasDevice: boolean;
   /** Ordinary files, and until when that result may be used. */
   readonly #ordinary = new Map<string, number>();
 
-  constructor(tree: PolicedTree) {
+  /** In an overlay files keep the inode number of the real one, and have another device: `by` says what is compared. */
+  constructor(tree: PolicedTree, { by = 'device and inode' }: { readonly by?: 'device and inode' | 'inode' } = {}) {
     this.#tree = tree;
+    this.#hasDevice = by === 'device and inode';
+  }
+
+  #identity({ dev, ino }: Pick<FileIdentity, 'dev' | 'ino'>): string {
+    return this.#hasDevice ? `${dev}:${ino}` : `${ino}`;
   }
 
   async refuse(path: string, stat: FileIdentity): Promise<Result<never> | undefined> {
     if (stat.nlink < 2) return undefined;
     // A new hard link changes the ctime, so an earlier result no longer counts.
-    const key = `${identity(stat)}:${stat.ctimeMs}`;
+    const key = `${this.#identity(stat)}:${stat.ctimeMs}`;
     if ((this.#ordinary.get(key) ?? 0) > Date.now()) return undefined;
     const startedAt = Date.now();
-    const secret = (await this.#find()).has(identity(stat));
+    const secret = (await this.#find()).has(this.#identity(stat));
     if (secret) {
       return fail('PERMISSION_DENIED', `${path} is another name of a sensitive file: tools cannot use it.`, { path });
     }
@@ -50,7 +57,7 @@ export class SecretHardLinks {
   async among<T extends { readonly stat: FileIdentity }>(files: readonly T[]): Promise<ReadonlySet<T>> {
     const shared = files.filter(({ stat }) => stat.nlink > 1);
     const secret = shared.length === 0 ? new Set<string>() : await this.#find();
-    return new Set(shared.filter(({ stat }) => secret.has(identity(stat))));
+    return new Set(shared.filter(({ stat }) => secret.has(this.#identity(stat))));
   }
 
   async #find(): Promise<ReadonlySet<string>> {
@@ -59,13 +66,9 @@ export class SecretHardLinks {
     await visitTree(top, ({ folder, name, type }) => {
       if (policy.judge(folder.pathOf(name)).access !== 'hidden') return 'enter';
       const stat = type === 'file' ? folder.stat(name) : null;
-      if (stat !== null && stat.nlink > 1) inodes.add(identity(stat));
+      if (stat !== null && stat.nlink > 1) inodes.add(this.#identity(stat));
       return 'enter';
     });
     return inodes;
   }
-}
-
-function identity({ dev, ino }: Pick<FileIdentity, 'dev' | 'ino'>): string {
-  return `${dev}:${ino}`;
 }

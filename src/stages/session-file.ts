@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { errnoOf } from '../host/errno.ts';
+import { uniqueName } from '../host/files.ts';
 import { OWN_PROCESS_ID, stateOfProcess } from '../host/process-identity.ts';
 
 const HOLDER = 'holder';
@@ -50,20 +51,37 @@ export function removeSessionFile(folder: string, id: string): void {
   rmSync(join(folder, `${id}.json`), { force: true });
 }
 
-/** Takes a stage for this process. False when another one has it, or may have it. */
-export function claimStage(folder: string): boolean {
+/** Takes a stage for this process. `elsewhere` when another one has it, or may have it; `gone` when there is none. */
+export function claimStage(folder: string): 'ours' | 'elsewhere' | 'gone' {
   const file = join(folder, HOLDER);
   const holder = textOf(file);
-  if (holder === OWN_PROCESS_ID) return true;
-  if (holder !== null && stateOfProcess(holder) !== 'gone') return false;
-  rmSync(file, { force: true });
+  if (holder === OWN_PROCESS_ID) return 'ours';
+  if (holder !== null && (stateOfProcess(holder) !== 'gone' || !tookAway(folder, holder))) return 'elsewhere';
   try {
     writeFileSync(file, OWN_PROCESS_ID, { mode: 0o600, flag: 'wx' });
-    return true;
+    return 'ours';
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
+    if (errnoOf(error) === 'EEXIST') return 'elsewhere';
+    if (errnoOf(error) === 'ENOENT') return 'gone';
     throw error;
   }
+}
+
+/** Removes the mark of a process that has ended, and not the fresh one of another that was faster. */
+function tookAway(folder: string, ended: string): boolean {
+  const aside = join(folder, uniqueName(HOLDER));
+  try {
+    renameSync(join(folder, HOLDER), aside);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+  if (textOf(aside) !== ended) {
+    renameSync(aside, join(folder, HOLDER));
+    return false;
+  }
+  rmSync(aside, { force: true });
+  return true;
 }
 
 /** Lets another process take it. */
@@ -72,18 +90,20 @@ export function releaseStage(folder: string): void {
   if (textOf(file) === OWN_PROCESS_ID) rmSync(file, { force: true });
 }
 
+/** Null when it is not there. Throws any other failure: a file that cannot be read now must not look like none. */
 function textOf(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
+  return unlessMissing(() => readFileSync(file, 'utf8'), null);
 }
 
 function namesIn(folder: string): string[] {
+  return unlessMissing(() => readdirSync(folder), []);
+}
+
+function unlessMissing<T>(read: () => T, otherwise: T): T {
   try {
-    return readdirSync(folder);
-  } catch {
-    return [];
+    return read();
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    return otherwise;
   }
 }

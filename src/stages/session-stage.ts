@@ -44,7 +44,8 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
 
   async function mountFresh(): Promise<Result<void>> {
     if (hasEnded) return decided();
-    if (!claimStage(folder)) return elsewhere(file.session);
+    const claimed = claim();
+    if (!claimed.ok) return claimed;
     const below = await onto?.prepare();
     if (below?.ok === false) return below;
     const isFresh = view !== null && (users > 0 || performance.now() - openedAt < MAX_AGE_MS);
@@ -56,16 +57,26 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
       opened.value.close();
       return hasEnded ? decided() : ok(undefined);
     }
-    view?.close();
+    // Replaced first: nobody may use a descriptor that is closed.
+    const old = view;
     view = opened.value;
     openedAt = performance.now();
+    old?.close();
     return ok(undefined);
   }
 
   function close(): void {
-    view?.close();
+    const old = view;
     view = null;
+    old?.close();
     releaseStage(folder);
+  }
+
+  function claim(): Result<void> {
+    const claimed = claimStage(folder);
+    if (claimed === 'ours') return ok(undefined);
+    if (claimed === 'elsewhere') return elsewhere(file.session);
+    return fail('FILE_NOT_FOUND', `The collected changes of ${file.session} are not there any more.`);
   }
 
   return {
@@ -96,7 +107,8 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
     },
     held: () => [...holds].map(({ title }) => title),
     async end() {
-      if (!claimStage(folder)) return elsewhere(file.session);
+      const claimed = claim();
+      if (!claimed.ok) return claimed;
       hasEnded = true;
       if (users > 0) {
         const idle = Promise.withResolvers<void>();

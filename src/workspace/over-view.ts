@@ -24,7 +24,8 @@ export function overView(view: WorkspaceView, workspace: ViewedWorkspace): Pick<
   const { root: real, seen, values, ownFolders, home, sandbox } = workspace;
   const root = new WorkspaceRoot(real.names.given, real.policy, { ownFolders, home, view: folderOf(view) });
   const shared = { root, seen, values, journal: undefined, authors: new ChangeAuthors() };
-  const secrets = new SecretHardLinks(root);
+  // In the view secrets are masked, so they are looked for where they are.
+  const secrets = new SecretHardLinks(real, { by: 'inode' });
   const mutex = new Mutex();
   return {
     files: (caller) => filesFor(caller, { ...shared, secrets, session: caller.session }, (work) => mutex.run(work)),

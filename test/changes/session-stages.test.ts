@@ -2,8 +2,10 @@ import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -76,6 +78,7 @@ async function open({ mode = 'ask', answers = [] }: Options = {}) {
     ...{ root, questions, folders: [root, stateDir, home] },
     workspace: () => parts.workspace,
     sessions: () => parts.commands.sessions,
+    executor: () => parts.executor,
     file: (path: string) => join(root, path),
     text: (path: string) => readFileSync(join(root, path), 'utf8'),
     call: (session: string, tool: string, args: Record<string, unknown>) =>
@@ -188,6 +191,98 @@ describe('a session that collects its changes', () => {
     expect((await ws.bash('s', 'rm -rf /')).error?.code).toBe('PERMISSION_DENIED');
     await ws.bash('s', 'git push origin main');
     expect(ws.questions).toHaveLength(1);
+  });
+
+  test('another name that the host gives to a secret is refused at once', async () => {
+    await using ws = await open();
+    await ws.collect('s');
+    await ws.call('s', 'read_file', { path: 'a.txt' });
+    linkSync(ws.file('.env'), ws.file('post.txt'));
+    const read = await ws.call('s', 'read_file', { path: 'post.txt' });
+    expect([read.ok, read.text.includes('secret-value-1')]).toEqual([false, false]);
+  });
+
+  test('folders of the workspace are moved and deleted, by tools and by commands', async () => {
+    await using ws = await open({ answers: [true] });
+    const stage = await ws.collect('s');
+    for (const name of ['x', 'y', 'z']) {
+      mkdirSync(ws.file(`${name}/in`), { recursive: true });
+      writeFileSync(ws.file(`${name}/in/f.txt`), name);
+    }
+    expect((await ws.call('s', 'move_file', { from: 'src', to: 'lib' })).text).toContain('lib');
+    expect((await ws.call('s', 'delete_file', { path: 'x', recursive: true })).ok).toBe(true);
+    const ran = await ws.bash('s', 'rm -r y; mv z z2; find . -name "*.txt" | sort');
+    expect(ran.value).toMatchObject({
+      changed: { state: 'collected' },
+      stdout: './a.txt\n./lib/b.txt\n./z2/in/f.txt\n',
+    });
+    expect(await ws.keep(stage)).toMatchObject({ ok: true, value: { state: 'kept' } });
+    const there = ['src', 'lib/b.txt', 'x', 'y', 'z', 'z2/in/f.txt'].map((path) => existsSync(ws.file(path)));
+    expect(there).toEqual([false, true, false, false, false, true]);
+  });
+
+  test('a call that was planned before it began changes nothing unasked', async () => {
+    await using ws = await open({ mode: 'auto' });
+    mkdirSync(ws.file('.vscode'));
+    writeFileSync(ws.file('.vscode/tasks.json'), 'one\n');
+    await ws.bash('other', 'true');
+    const edits = [{ old: 'one', new: 'two' }];
+    const edited = ws.call('s', 'edit_file', { path: '.vscode/tasks.json', edits });
+    await ws.collect('s');
+    await edited;
+    expect(ws.text('.vscode/tasks.json')).toBe('one\n');
+  });
+
+  test('it collects without a gap while its changes are decided about, also twice at once', async () => {
+    await using ws = await open();
+    const stage = await ws.collect('s');
+    await ws.bash('s', 'echo two >>a.txt');
+    const writes = Array.from({ length: 20 }, (_, at) =>
+      ws.call('s', 'write_file', { path: `w${at}.txt`, content: 'w' }),
+    );
+    const renewed = await Promise.all(['r1', 'r2'].map((callId) => ws.sessions().renew(stage, callId)));
+    await Promise.all(writes);
+    expect(renewed.map(({ ok }) => ok)).toEqual([true, false]);
+    expect(ws.sessions().list(ws.root)).toHaveLength(1);
+    await ws.call('s', 'write_file', { path: 'late.txt', content: 'w' });
+    expect(readdirSync(ws.root).toSorted()).toEqual(['.env', 'a.txt', 'src']);
+  });
+
+  test('an edit of the host while a command runs is not overwritten unasked', async () => {
+    await using ws = await open({ mode: 'auto', answers: [false] });
+    await ws.collect('s');
+    const begun = new Promise<void>((resolve) => {
+      ws.executor().on(({ type, data }) => {
+        if (type === 'call.progressed' && data.output?.includes('begun')) resolve();
+      });
+    });
+    const running = ws.bash('s', 'echo mine >>a.txt; echo begun; until grep -q go src/b.txt; do sleep 0.05; done');
+    await begun;
+    writeFileSync(ws.file('a.txt'), 'of the host\n');
+    writeFileSync(ws.file('src/b.txt'), 'go\n');
+    await running;
+    expect(ws.questions[0]?.reason).toContain('changed in the workspace');
+    expect(ws.text('a.txt')).toBe('of the host\n');
+  });
+
+  test('no process in the background begins in it', async () => {
+    await using ws = await open({ mode: 'auto' });
+    await ws.collect('s');
+    const started = await ws.call('s', 'bash', { command: 'sleep 60', background: true });
+    expect(started.error).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('foreground') });
+  });
+
+  test('a crash after its changes were listed leaves them pending, and nothing else goes into them', async () => {
+    await using ws = await open();
+    const stage = await ws.collect('s');
+    await ws.bash('s', 'echo n >n.txt');
+    const note = join(ws.folders[1] ?? '', 'sessions', `${stage.id}.json`);
+    const text = readFileSync(note, 'utf8');
+    expect(await ws.sessions().end(stage)).toEqual({ ok: true, value: true });
+    writeFileSync(note, text);
+    await ws.restart();
+    expect(ws.sessions().of(ws.root, 's')).toBeUndefined();
+    expect((await ws.pending()).map(({ id }) => id)).toEqual([stage.id]);
   });
 
   test('files that the host obeys are collected unasked, and asked about when they are kept', async () => {

@@ -46,13 +46,13 @@ export async function settleCollected(
 ): Promise<Result<Stage>> {
   const working = app.sessions.of(app.workspace.root, session);
   if (working === undefined || working.id !== id) return fail('CONFLICT', GONE);
-  const { onto } = working;
-  const ended = await endCollecting(app, session);
-  if (!ended.ok) return ended;
-  const again = await beginCollecting(app, { session, onto, by });
-  if (!again.ok) return again;
-  if (ended.value === null) return fail('CONFLICT', GONE);
-  const settled = await app.stages.find(ended.value, { session, workspace: app.workspace.root });
+  const callId = newCallId();
+  const args = { by, ...(working.onto !== null && { onto: working.onto }) };
+  const deed = { id: callId, session, action: 'person:collect', args } as const;
+  const renewed = await recordExternal(app.store, deed, () => app.sessions.renew(working, callId));
+  if (!renewed.ok) return renewed;
+  if (!renewed.value) return fail('CONFLICT', GONE);
+  const settled = await app.stages.find(id, { session, workspace: app.workspace.root });
   return settled.ok && settled.value.digest !== digest ? fail('CONFLICT', OVERTAKEN) : settled;
 }
 

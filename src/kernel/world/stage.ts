@@ -221,6 +221,8 @@ export interface SessionStages {
    * stages stand on it.
    */
   end(stage: SessionStage): Promise<Result<boolean>>;
+  /** Ends it like `end`, and begins a new one of the same session at once; undo of `callId` takes back what is kept of that. */
+  renew(stage: SessionStage, callId: string): Promise<Result<boolean>>;
   /** Closes all views; another process may go on. */
   close(): void;
 }

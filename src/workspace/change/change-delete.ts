@@ -1,9 +1,7 @@
-import { renameSync } from 'node:fs';
 import { errnoFailure, errnoOf } from '../../host/errno.ts';
 import type { Folder } from '../../host/folder.ts';
 import { notFound } from '../../host/open-file.ts';
 import { shortPath } from '../../host/parse-path.ts';
-import { discardTree } from '../../host/visit-tree.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
@@ -13,7 +11,7 @@ import type { Journal } from '../journal/journal.ts';
 import { treeName } from '../journal/snapshots.ts';
 import { copyTree } from './copy-tree.ts';
 import { conflictAt, isAtVersion, isSame } from './expectation.ts';
-import { renameFolder } from './move-name.ts';
+import { removeTree, renameFolder } from './move-name.ts';
 import { leadsAsPlanned } from './planned-place.ts';
 import { type PreparedChange, type SetScope, tempName, type Writer } from './prepared-change.ts';
 import { rehearsedVersion } from './rehearsed-version.ts';
@@ -105,9 +103,7 @@ function remove({ folder, name, path }: ResolvedPath, sync: SetSync, { temp, jou
         copyTree(folder, name, journal.snapshots.folder, { name: image.name, sync });
       }
       failpoint('workspace.copied');
-      renameSync(folder.at(name), folder.at(temp));
-      // It is deleted by now, whatever is left of it under this name.
-      discardTree(folder, temp);
+      removeTree(folder, name, temp);
     }
     failpoint('workspace.deleted');
     sync.folder(folder);

@@ -37,14 +37,29 @@ function moveByCopy(from: Folder, name: string, to: Folder, { name: newName, tem
   }
   try {
     syncFolder(to);
-    renameSync(from.at(name), from.at(temp));
+    removeTree(from, name, temp);
   } catch (thrown) {
     // The replaced file is gone: the same file twice is better than a failure that says nothing happened.
     if (replace && errnoOf(thrown) !== undefined) return;
     discardTree(to, newName);
     throw thrown;
   }
-  discardTree(from, temp);
+}
+
+/**
+ * Removes a name with all below it. Renamed first, so that it goes at once; the kernel cannot rename a folder of a lower layer
+ * of an overlay, and that one goes entry by entry.
+ */
+export function removeTree(folder: Folder, name: string, temp: string): void {
+  try {
+    renameSync(folder.at(name), folder.at(temp));
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EXDEV') throw thrown;
+    discardTree(folder, name);
+    return;
+  }
+  // It is deleted by now, whatever is left of it under this name.
+  discardTree(folder, temp);
 }
 
 /** Moves to a free name on the same file system. A rename would replace silently. A second name fails if the first is taken; for a folder, an empty one holds the place. */
