@@ -1,4 +1,5 @@
 import type { Stats } from 'node:fs';
+import { MAX_HASHED_BYTES } from '../../host/file-version.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import { visitTree } from '../../host/visit-tree.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
@@ -43,8 +44,10 @@ export async function treeBelow(root: WorkspaceRoot, spot: ResolvedPath): Promis
   return refused ?? ok({ paths, bytes });
 }
 
+/** The system allocates the blocks of what was just written later, so only those of a huge file are asked for. */
 function diskBytes(stat: Stats | null): number {
-  return stat === null ? 0 : Math.min(stat.size, stat.blocks * BLOCK_BYTES);
+  if (stat === null || stat.size <= MAX_HASHED_BYTES) return stat?.size ?? 0;
+  return Math.min(stat.size, stat.blocks * BLOCK_BYTES);
 }
 
 /** The unit of `Stats.blocks`. */
