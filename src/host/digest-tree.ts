@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync } from 'node:fs';
+import { type BigIntStats, lstatSync, readdirSync } from 'node:fs';
 import { createYielder } from '../kernel/yielding.ts';
 import { errnoOf } from './errno.ts';
 
@@ -26,12 +26,16 @@ export async function digestTree(path: string): Promise<TreeDigest> {
   async function walk(folder: Buffer, below: string): Promise<void> {
     for (const name of listed(folder)) {
       const full = Buffer.concat([folder, SLASH, name]);
-      const stat = lstatSync(full, { bigint: true, throwIfNoEntry: false });
+      const stat = statOf(full);
       if (stat === undefined) continue;
       entries++;
+      const at = `${below}/${name.toString('hex')}`;
+      if (stat === 'forbidden') {
+        hash.update(`${at} ?\n`);
+        continue;
+      }
       changedAtMs = Math.max(changedAtMs, Number(stat.ctimeNs) / 1e6);
       if (stat.isFile()) bytes += Number(stat.size);
-      const at = `${below}/${name.toString('hex')}`;
       // The time of a folder is that of its names, which are hashed themselves.
       const own = stat.isDirectory() ? '' : `${stat.size} ${stat.mtimeNs} ${stat.ino}`;
       hash.update(`${at} ${stat.mode} ${own}\n`);
@@ -49,5 +53,15 @@ function listed(folder: Buffer): Buffer[] {
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return [];
+  }
+}
+
+/** `forbidden` in a folder whose names may be read and whose entries may not be looked at. */
+function statOf(path: Buffer): BigIntStats | undefined | 'forbidden' {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) !== 'EACCES') throw error;
+    return 'forbidden';
   }
 }

@@ -45,7 +45,10 @@ async function runStaged(
 ): Promise<Result<CommandResult>> {
   const begun = await beginStage(place, caller, { title, allowedBy });
   if (!begun.ok) return begun;
-  const ran = await place.sandbox.run({ ...request, stage: begun.value.folder });
+  const ran = await place.sandbox.run({ ...request, stage: begun.value.folder }).catch(async (thrown) => {
+    await begun.value.discard();
+    throw thrown;
+  });
   if (!ran.ok || ran.value.staged === null) {
     await begun.value.discard();
     return ran.ok ? ok({ ...ran.value, stage: null }) : ran;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { catchErrnoAsync } from '../host/errno.ts';
+import { catchErrno, catchErrnoAsync } from '../host/errno.ts';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import { OWN_PROCESS_ID, stateOfProcess } from '../host/process-identity.ts';
 import { removeTree } from '../host/remove-tree.ts';
@@ -17,7 +17,7 @@ import type {
 import { describeStage, type StageJudges } from './describe-stage.ts';
 import { openStage } from './open-stage.ts';
 import { layersOf } from './session-stage.ts';
-import { readStageFile, type StageFile, writeStageFile } from './stage-file.ts';
+import { readStageFile, removeStageFile, type StageFile, writeStageFile } from './stage-file.ts';
 import { tellOthers } from './tell-others.ts';
 
 const MAX_PENDING = 50;
@@ -74,10 +74,14 @@ export function createStages(options: StagesOptions): StageStore {
     const stage = openStage(file, {
       discard,
       async kept(paths) {
-        await discard();
-        tellOthers(dirname(folder), { kept: file, paths, forget: (id) => known.delete(id) });
+        known.delete(file.id);
+        // They are in the workspace by now, so nothing after that may look like a failure.
+        const others = { kept: file, paths, forget: (id: string) => known.delete(id) };
+        catchErrno(folder, () => ok(forgetStage(folder)));
+        catchErrno(folder, () => ok(tellOthers(dirname(folder), others)));
       },
-      before: () => baseOf(file)?.path() ?? file.workspace,
+      // Of a base that has ended nothing can be shown; the workspace is another one.
+      before: () => (file.standsOn === null ? file.workspace : (baseOf(file)?.path() ?? join(folder, 'no-base'))),
     });
     known.set(file.id, stage);
     return stage;
@@ -118,8 +122,11 @@ export function createStages(options: StagesOptions): StageStore {
           folder: { folder, ...(owner.standsOn && { below: layersOf(owner.standsOn) }) },
           finish: (staged, { isPartial }) => end({ staged, isPartial }).finally(release),
           async discard() {
-            removeTree(folder);
-            release();
+            try {
+              removeTree(folder);
+            } finally {
+              release();
+            }
           },
         });
       });
@@ -172,4 +179,10 @@ function tooMany(): Result<never> {
     'TOO_LARGE',
     `There are ${MAX_PENDING} commands and sessions with changes that nobody has kept or discarded. Decide about some first: toolwright changes.`,
   );
+}
+
+/** Its file goes first: what is left of its folder is not offered again. */
+function forgetStage(folder: string): void {
+  removeStageFile(folder);
+  removeTree(folder);
 }

@@ -16,6 +16,8 @@ export interface StageMethods extends Pick<Stage, 'discard' | 'kept'> {
 export function openStage({ format: _format, content, ...file }: StageFile, methods: StageMethods): Stage {
   const { overtakenBy, isOfSession, ...about } = file;
   const before = methods.before ?? (() => file.workspace);
+  // Of what was hidden nothing was read when it was compared, and nothing is shown.
+  const unread = new Set(file.changes.flatMap(({ path, before: of }) => (isUnread(of) ? [path] : [])));
   const listed = new Map(file.changes.flatMap(({ path, after }) => (after?.type === 'file' ? [[path, after]] : [])));
   return {
     ...about,
@@ -24,12 +26,16 @@ export function openStage({ format: _format, content, ...file }: StageFile, meth
     changes: file.changes as readonly ClassifiedChange[],
     contentOf: (path) => join(content, path),
     async read(path, side, maxBytes) {
-      if (side === 'before') return readFile(before(), path, maxBytes);
+      if (side === 'before') return unread.has(path) ? ok(null) : readFile(before(), path, maxBytes);
       return asListed(readFile(content, path, maxBytes), { path, maxBytes, listed: listed.get(path) });
     },
     discard: methods.discard,
     kept: methods.kept,
   };
+}
+
+function isUnread(version: StageFile['changes'][number]['before']): boolean {
+  return version?.type === 'file' && version.version === null;
 }
 
 /** Content that is not what was listed is not shown, and no part of it is kept. */

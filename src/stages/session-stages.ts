@@ -74,6 +74,8 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
 
   async function endAndGoOn(given: SessionStage, next: SessionFile | null): Promise<Result<boolean>> {
     const { workspace, session, id } = given;
+    // Another process may have begun one that stands on it.
+    working.refresh();
     const stage = working.find(workspace, session);
     if (stage === undefined || stage.id !== id) return over(session);
     const above = standingOn(stage, working.all());

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CHANGE_CLASSES, type ClassifiedChange } from '../kernel/world/stage.ts';
@@ -59,6 +59,10 @@ export function readStageFile(folder: string): StageFile | null {
   } catch {
     return null;
   }
+}
+
+export function removeStageFile(folder: string): void {
+  rmSync(join(folder, NAME), { force: true });
 }
 
 /** On the disk when it returns: a question about these changes may be answered after a restart. */

@@ -130,6 +130,8 @@ export function oddPathContract(subject: StageSubject): SandboxCheck[] {
         [0, 0, 0],
       );
       assert.equal(changes[2]?.after?.version, versionOf(digestOf(Buffer.from('x\n'))));
+      const shut = await changesOf({ 'old/f': '1' }, 'mkdir d; echo x >d/f; echo 2 >old/f; chmod 644 d old');
+      assert.deepEqual(briefly(shut.changes), ['created d', 'created d/f', 'mode old', 'modified old/f']);
     }),
   ];
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { callCard, callTool, closeBrowser, TestApp } from './browser.ts';
 
@@ -33,11 +33,18 @@ async function newSession(page: Page): Promise<void> {
   await page.waitForURL((url) => url.href.includes(id));
 }
 
+/** The box shows the wish at once, and can be used again when the server has answered. */
+async function switchTo(box: Locator, on: boolean): Promise<void> {
+  await box.setChecked(on);
+  await expect.poll(() => box.isEnabled(), { timeout: 20_000 }).toBe(true);
+  expect(await box.isChecked()).toBe(on);
+}
+
 test('a session collects the changes of several calls, and one decision keeps a part of them', LONG, async () => {
   const page = await app.open('/', { viewport: { width: 1280, height: 900 } });
   await newSession(page);
   const collect = page.getByRole('checkbox', { name: 'Collect changes' });
-  await collect.check();
+  await switchTo(collect, true);
   await callTool(page, 'bash', { command: "sed -i 's/= 1/= 2/' values.ts; echo made > made.txt" });
   await callCard(page, 'bash').locator('[data-effect]').getByText('exit 0 · 1 changed, 1 new · collected').waitFor();
   await callTool(page, 'write_file', { path: 'notes.txt', content: 'a note' });
@@ -61,10 +68,10 @@ test('a session collects the changes of several calls, and one decision keeps a 
 test('what was collected is pending when collecting ends, and can be discarded', LONG, async () => {
   const page = await app.open('/', { viewport: { width: 390, height: 800 } });
   await newSession(page);
-  await page.getByRole('checkbox', { name: 'Collect changes' }).check();
+  await switchTo(page.getByRole('checkbox', { name: 'Collect changes' }), true);
   await callTool(page, 'bash', { command: 'echo gone > gone.txt' });
   await page.getByRole('region', { name: 'Collected changes' }).getByText('1 new').waitFor();
-  await page.getByRole('checkbox', { name: 'Collect changes' }).uncheck();
+  await switchTo(page.getByRole('checkbox', { name: 'Collect changes' }), false);
   const pending = page.getByRole('region', { name: 'Collected changes' });
   await pending.getByRole('button', { name: 'Pending changes' }).click();
   await app.shot(page, 'collected-narrow');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { openCommands } from './open-commands.ts';
 
@@ -238,4 +238,13 @@ test('git that only looks changes nothing, whoever the files belong to outside',
   const looked = await ws.call('bash', { command: 'git diff --stat && git status --short && git log --oneline' });
   expect(looked.text).toContain('1 insertion(+)');
   expect([looked.value, ws.questions]).toMatchObject([{ changed: null }, []]);
+});
+
+test('a secret under another name is not in the diff of what was not kept', async () => {
+  await using ws = await openCommands({ files: { '.env': 'KEY=hush-1234\n', 'a.txt': 'a\n' } });
+  linkSync(ws.file('.env'), ws.file('innocent.txt'));
+  const ran = await ws.call('bash', { command: 'rm innocent.txt; echo b >a.txt' });
+  expect(ws.questions).toHaveLength(1);
+  expect(JSON.stringify([ran, ws.questions])).not.toContain('hush-1234');
+  expect(JSON.stringify(ran.value)).toContain('innocent.txt');
 });

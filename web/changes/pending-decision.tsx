@@ -27,9 +27,12 @@ export function PendingDecision({
 }): ReactNode {
   const say = useWords();
   const [ticks, setTicks] = useState(ALL_TICKED);
+  // Ticks belong to the list that they were made on: it stays in view, and an answer counts for that list alone.
+  const [ticked, setTicked] = useState<PendingView | null>(null);
+  const shown = ticked ?? pending;
   const [trouble, setTrouble] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const { id, digest, items, repository, overtaken, total, truncated } = pending;
+  const { id, digest, items, repository, overtaken, total, truncated } = shown;
   const decide = async (work: () => Promise<unknown>) => {
     setBusy(true);
     onProgress('deciding');
@@ -39,10 +42,16 @@ export function PendingDecision({
       (error) => messageOf(error),
     );
     setBusy(false);
+    setTicked(null);
+    setTicks(ALL_TICKED);
     setTrouble(failed);
     onProgress(failed === null ? 'decided' : 'failed');
   };
-  const keep = () => decide(() => api('keepChanges', { at: { id }, body: selectionOf(ticks, pending) }));
+  const choose = (change: (now: ChangesTicks) => ChangesTicks) => {
+    setTicked(shown);
+    setTicks(change);
+  };
+  const keep = () => decide(() => api('keepChanges', { at: { id }, body: selectionOf(ticks, shown) }));
   const discard = () => decide(() => api('discardChanges', { at: { id }, body: { digest } }));
   return (
     <>
@@ -51,7 +60,7 @@ export function PendingDecision({
           {say('changesOvertaken', { paths: overtaken.paths.join(', ') })}
         </p>
       )}
-      <ChangesList items={items} repository={repository} choice={{ stage: id, ticks, onTicks: setTicks }} />
+      <ChangesList items={items} repository={repository} choice={{ stage: id, ticks, onTicks: choose }} />
       {truncated && <p className="text-sm text-warn">{say('changesMore', { count: total - items.length })}</p>}
       <Trouble text={trouble} />
       <div className="mt-2 flex flex-wrap gap-2">

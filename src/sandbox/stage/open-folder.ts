@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, constants, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
+import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../host/errno.ts';
 
 /**
@@ -83,12 +83,21 @@ function folderOf({ fd, lock }: OpenedEntry, owner: FolderOwner): OpenFolder {
 
 /** Null for an entry that is not ours and may not be opened. */
 function openEntry(path: string | Buffer, flags: number, owner: FolderOwner): OpenedEntry | null {
+  let fd: number;
   try {
-    return { fd: openSync(path, flags), lock() {} };
+    fd = openSync(path, flags);
   } catch (error) {
     if (errnoOf(error) !== 'EACCES') throw error;
     return owner === 'ours' ? openAnyway(path, flags) : null;
   }
+  if (owner === 'theirs' || flags !== FOLDER || isSearchable(fstatSync(fd))) return { fd, lock() {} };
+  closeSync(fd);
+  return openAnyway(path, flags);
+}
+
+/** A folder can be opened and its names read while none of its entries can be looked at. */
+function isSearchable({ mode, uid }: Stats): boolean {
+  return (mode & 0o100) !== 0 || process.geteuid?.() === 0 || uid !== process.geteuid?.();
 }
 
 function openAnyway(path: string | Buffer, flags: number): OpenedEntry {
