@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
@@ -10,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { removeTree } from '../../host/remove-tree.ts';
 import { type TrySandbox, trySandbox } from '../../testing/try-sandbox.ts';
@@ -95,6 +98,23 @@ describe('on a machine whose overlays fail', () => {
     await using at = trySandboxWithout('grep -qE " /[^ ]*/ws rw[^-]* - overlay " /proc/self/mountinfo');
     expect(await at.sandbox.status()).toMatchObject({ value: { stages: { kind: 'overlay' } } });
     await expectStagedByCopy(at);
+  });
+});
+
+test('whoever may mount in a namespace of their own alone, such as root of a container, can replace folders in a stage', async () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'unprivileged-')));
+  const [home, state, workspace] = ['home', 'state', 'ws'].map((name) => join(root, name)) as [string, string, string];
+  for (const folder of [home, state, join(workspace, 'd')]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(workspace, 'd/old'), '1');
+  const program = new URL('../../testing/stages/print-notes.mjs', import.meta.url).pathname;
+  const unprivileged = process.getuid?.() === 0 ? ['setpriv', '--bounding-set', '-sys_admin'] : ['env'];
+  const words = [process.execPath, program, home, state, workspace, 'rm -r d && mkdir d && echo 1 >d/new'];
+  const [file = '', ...args] = [...unprivileged, ...words];
+  const { stdout } = await promisify(execFile)(file, args).finally(() => removeTree(root));
+  expect(JSON.parse(stdout)).toEqual({
+    stages: 'overlays by bubblewrap',
+    notes: [],
+    changes: ['created d/new', 'deleted d/old'],
   });
 });
 

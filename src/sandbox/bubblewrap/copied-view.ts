@@ -8,7 +8,7 @@ import { beginCopy, beginMirror } from '../stage/begin-copy.ts';
 import type { HiddenPaths } from '../stage/hidden-paths.ts';
 import type { Mirror } from '../stage/mirror.ts';
 import { openFolder } from '../stage/open-folder.ts';
-import { type OverlayLayers, prepareOverlays } from '../stage/overlay.ts';
+import { type OverlayLayers, type OverlayProgram, prepareOverlays } from '../stage/overlay.ts';
 import { makeWorkFolder, type OpenStage, readRecord } from '../stage/stage-folder.ts';
 import { type OpenedView, type PreparedView, plainView, unmountable, type ViewOptions } from './prepared-view.ts';
 import { pathInside } from './wait-for-mounts.ts';
@@ -58,15 +58,18 @@ export function viewOfCopy(options: ViewOptions, stage: OpenStage, use: 'written
   const bind = [use === 'written' ? '--bind' : '--ro-bind', stage.content, options.workspace];
   if (laid.length === 0) return ok(plainView(bind));
   if (options.program === null) return unmountable(stage.folder);
-  return ok(laidView({ ...options, program: options.program }, bind, layersOf(options, { stage, laid, use })));
+  const layered = { ...options, program: options.program };
+  return ok(laidView(layered, bind, layersOf(layered, { stage, laid, use })));
 }
+
+type LayeredOptions = ViewOptions & { readonly program: OverlayProgram };
 
 /** A folder of the workspace that is not copied, by its path in it. */
 type LaidLayers = OverlayLayers & { readonly path: string };
 
 /** Writes to such a folder go to the empty one of the copy. */
 function layersOf(
-  { folder, workspace, found }: ViewOptions,
+  { folder, workspace, found, program }: LayeredOptions,
   { stage, laid, use }: { stage: OpenStage; laid: readonly string[]; use: 'written' | 'seen' },
 ): LaidLayers[] {
   return laid.map((bytes) => {
@@ -76,14 +79,14 @@ function layersOf(
     const hidden = inIt.map((each) => each.path.slice(path.length + 1));
     const mask = hidden.length === 0 ? null : folder.masks.layerFor(real, hidden);
     const content = join(stage.content, path);
-    const layers = { path, real, mask, below: [] };
+    const layers = { program, path, real, mask, below: [] };
     if (use === 'seen') return { ...layers, seen: content, upper: null };
     return { ...layers, upper: { content, work: makeWorkFolder(stage) } };
   });
 }
 
 function laidView(
-  { folder, workspace, program }: ViewOptions & { program: NonNullable<ViewOptions['program']> },
+  { folder, workspace, program }: LayeredOptions,
   bind: readonly string[],
   layers: readonly LaidLayers[],
 ): PreparedView {

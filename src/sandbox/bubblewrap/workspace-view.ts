@@ -48,11 +48,11 @@ export function comparedView(options: ViewOptions, stage: OpenStage): Result<Pre
 function overlayView(
   { folder, workspace, found }: ViewOptions,
   program: OverlayProgram,
-  layers: Omit<OverlayLayers, 'real' | 'mask'>,
+  layers: Omit<OverlayLayers, 'program' | 'real' | 'mask'>,
 ): PreparedView {
   const hidden = found.filter(isMasked).map(({ path }) => path);
   const mask = hidden.length === 0 ? null : folder.masks.layerFor(workspace, hidden);
-  const mounts = prepareOverlay(join(folder.path, uniqueName('mount')), { ...layers, real: workspace, mask });
+  const mounts = prepareOverlay(join(folder.path, uniqueName('mount')), { ...layers, program, real: workspace, mask });
   const open: OpenFolder[] = [];
   let opened: OpenedView | null = null;
   const bind = layers.upper === null ? '--ro-bind' : '--bind';
