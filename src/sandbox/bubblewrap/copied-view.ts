@@ -1,17 +1,14 @@
 import { join } from 'node:path';
 import { uniqueName } from '../../host/files.ts';
-import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { isMasked } from '../../kernel/world/protected-path.ts';
 import { sizeOfFolder } from '../limits/disk-growth.ts';
 import { beginCopy, beginMirror } from '../stage/begin-copy.ts';
 import type { HiddenPaths } from '../stage/hidden-paths.ts';
 import type { Mirror } from '../stage/mirror.ts';
-import { openFolder } from '../stage/open-folder.ts';
 import { type OverlayLayers, type OverlayProgram, prepareOverlays } from '../stage/overlay.ts';
 import { makeWorkFolder, type OpenStage, readRecord } from '../stage/stage-folder.ts';
-import { type OpenedView, type PreparedView, plainView, unmountable, type ViewOptions } from './prepared-view.ts';
-import { pathInside } from './wait-for-mounts.ts';
+import { overlaidView, type PreparedView, plainView, unmountable, type ViewOptions } from './prepared-view.ts';
 
 /**
  * Writes go to a copy of the workspace: where no overlay can lie over it, and for a run that follows the host, so that new
@@ -90,27 +87,18 @@ function laidView(
   bind: readonly string[],
   layers: readonly LaidLayers[],
 ): PreparedView {
-  const overlays = prepareOverlays(join(folder.path, uniqueName('mount')), layers);
-  let opened: OpenedView | null = null;
+  const mounts = prepareOverlays(join(folder.path, uniqueName('mount')), layers);
   const [how = '--ro-bind'] = bind;
-  const binds = layers.flatMap(({ path }, i) => [how, join(overlays.folder, `${i}`), join(workspace, path)]);
-  const plain = plainView([...bind, ...binds]);
-  return {
-    ...plain,
-    view: {
-      ...plain.view,
-      overlay: { program, mounts: overlays },
-      onMounted(firstPid) {
-        const at = (path: string) => openFolder(pathInside(firstPid, join(workspace, path)), 'ours');
-        // Each by itself: the mounts in a folder are gone with the run that it belongs to.
-        opened = { merged: at(''), base: null, laid: new Map(layers.map(({ path }) => [path, at(path)])) };
-      },
+  const binds = layers.flatMap(({ path }, i) => [how, join(mounts.folder, `${i}`), join(workspace, path)]);
+  return overlaidView({
+    overlay: { program, mounts },
+    layers,
+    mounts: [...bind, ...binds],
+    writable: null,
+    openedIn(firstPid, open) {
+      const at = (path: string) => open(firstPid, join(workspace, path), 'ours');
+      // Each by itself: the mounts in a folder are gone with the run that it belongs to.
+      return { merged: at(''), base: null, laid: new Map(layers.map(({ path }) => [path, at(path)])) };
     },
-    opened: () => opened,
-    [Symbol.dispose]() {
-      for (const each of [opened?.merged, ...(opened?.laid.values() ?? [])]) each?.close();
-      removeTree(overlays.folder);
-      for (const { upper } of layers) if (upper !== null) removeTree(upper.work);
-    },
-  };
+  });
 }
