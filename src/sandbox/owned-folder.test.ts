@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -39,14 +39,21 @@ test.each([
   expect(existsSync(other)).toBe(false);
 });
 
-test('what another machine has put into a workspace stays as well', () => {
-  const other = `4242-777-${namespace}-deadbeefdeadbeef`;
-  const placeholder = join(root, '.toolwright');
-  mkdirSync(join(placeholder, `${other}-run-4242-1`), { recursive: true });
-  chmodSync(placeholder, 0o1700);
-  writeFileSync(join(folderOf(other), 'placeholder-x'), JSON.stringify(placeholder));
+test('whatever no process of a sandbox made stays, however old and however similar its name', () => {
+  const gone = `${pid}-${Number(start) + 1}-${namespace}-${place}`;
+  const names = [
+    'stages',
+    'toolwright.db',
+    `toolwright-${gone}-AbCdEf`,
+    `run-${gone}-AbCdEf`,
+    'toolwright-sandbox-notes',
+  ];
+  for (const name of names) {
+    mkdirSync(join(root, name));
+    utimesSync(join(root, name), 0, 0);
+  }
   createOwnedFolder(root, 'sandbox').remove();
-  expect(existsSync(join(placeholder, `${other}-run-4242-1`))).toBe(true);
+  expect(readdirSync(root).sort()).toEqual(names.sort());
 });
 
 test('one of a process that runs stays however old it is, one of a process that is gone goes at once', () => {

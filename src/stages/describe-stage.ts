@@ -4,6 +4,7 @@ import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import type { ClassifiedChange, StagedChanges, StageOwner } from '../kernel/world/stage.ts';
 import { classifyChanges } from './classify-changes.ts';
+import { parentOf } from './find-repository.ts';
 import { askGit } from './git-facts.ts';
 import { repositoryLines } from './repository-lines.ts';
 import { repositoryLosses } from './repository-losses.ts';
@@ -59,8 +60,7 @@ async function withDigests(changes: readonly ClassifiedChange[], content: string
   const folders = new Set(changes.flatMap((change) => (isNewFolder(change) ? [change.path] : [])));
   return Promise.all(
     changes.map(async (change) => {
-      const isTop =
-        isNewFolder(change) && !folders.has(change.path.slice(0, Math.max(0, change.path.lastIndexOf('/'))));
+      const isTop = isNewFolder(change) && !folders.has(parentOf(change.path));
       if (!isTop || change.after === null) return change;
       const { digest } = await digestTree(join(content, change.path));
       return { ...change, after: { ...change.after, version: digest } };

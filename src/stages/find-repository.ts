@@ -1,6 +1,5 @@
-import { lstatSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { errnoOf } from '../host/errno.ts';
+import { statOf } from '../host/files.ts';
 
 /** The repository whose work tree a path belongs to. */
 export interface PathRepository {
@@ -17,7 +16,7 @@ export function createRepositoryFinder(workspace: string): (path: string) => Pat
   function at(folder: string): PathRepository | null {
     const found = known.get(folder);
     if (found !== undefined) return found;
-    const git = tryStat(join(workspace, folder, '.git'));
+    const git = statOf(join(workspace, folder, '.git'));
     const repository = git !== undefined ? { folder, hasOwnData: git.isDirectory() } : outside(folder);
     known.set(folder, repository);
     return repository;
@@ -26,7 +25,7 @@ export function createRepositoryFinder(workspace: string): (path: string) => Pat
   function outside(folder: string): PathRepository | null {
     if (folder !== '') return at(parentOf(folder));
     for (let above = dirname(workspace); ; above = dirname(above)) {
-      if (tryStat(join(above, '.git')) !== undefined) return { folder: null, hasOwnData: false };
+      if (statOf(join(above, '.git')) !== undefined) return { folder: null, hasOwnData: false };
       if (above === dirname(above)) return null;
     }
   }
@@ -34,15 +33,7 @@ export function createRepositoryFinder(workspace: string): (path: string) => Pat
   return (path) => at(parentOf(path));
 }
 
-function parentOf(path: string): string {
+/** Empty for a path at the top. */
+export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
-}
-
-function tryStat(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
 }

@@ -1,7 +1,8 @@
 import { isGitPath } from '../git/obeyed-paths.ts';
 import { OF_THIS_FOLDER, SAFE_GIT } from '../git/safe-script.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
-import { createRepositoryFinder, type PathRepository } from './find-repository.ts';
+import { createRepositoryFinder, type PathRepository, parentOf } from './find-repository.ts';
+import { gitOutput } from './git-output.ts';
 
 /** Facts about changed paths that only git knows, as of the workspace before the changes are kept. */
 export interface GitFacts {
@@ -20,7 +21,6 @@ type RepositoryFacts = Readonly<Record<keyof GitFacts, (path: string) => boolean
 const UNANSWERED: RepositoryFacts = { isIgnored: () => false, isUncommitted: () => true };
 const MAX_REPOSITORIES = 20;
 const TIME_MS = 15_000;
-const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /** For a `.git` that is a file: it may lead to another folder of the workspace, and to no repository above. */
 const OF_GIT_FILE = 'export GIT_WORK_TREE="$PWD" GIT_CEILING_DIRECTORIES="$(dirname "$PWD")"';
@@ -37,7 +37,7 @@ exec xargs -0 -n 500 -a /tmp/paths \\
   git status --porcelain=v1 -z --no-renames --untracked-files=all --ignore-submodules=all --
 `;
 
-/** Asks each repository that has changed paths, in the sandbox, where git can write nothing: a repository is untrusted text. */
+/** Asks each repository that has changed paths. */
 export async function askGit(workspace: string, sandbox: Sandbox, paths: readonly string[]): Promise<GitFacts> {
   const repositoryOf = createRepositoryFinder(workspace);
   const asked = new Map<string, string[]>();
@@ -73,20 +73,10 @@ async function askRepository(
   sandbox: Sandbox,
   paths: readonly string[],
 ): Promise<RepositoryFacts> {
-  const ran = await sandbox.run({
-    command: { script },
-    stdin: paths.map((path) => `${path}\0`).join(''),
-    workspace,
-    ...(folder !== '' && { cwd: folder }),
-    mounts: 'read',
-    tag: 'git-facts',
-    limits: { timeMs: TIME_MS, graceMs: 100, keepBytes: MAX_OUTPUT_BYTES, outputBytes: MAX_OUTPUT_BYTES },
-  });
-  if (!ran.ok) return UNANSWERED;
-  const { output, exitCode } = ran.value;
-  const text = Buffer.from(output.log.read(0, output.log.keptBytes, 'stdout')).toString('utf8');
-  output.log.dispose();
-  return exitCode === 0 ? parseFacts(text) : UNANSWERED;
+  const stdin = paths.map((path) => `${path}\0`).join('');
+  const cwd = folder === '' ? {} : { cwd: folder };
+  const text = await gitOutput(sandbox, { script, stdin, workspace, ...cwd, tag: 'git-facts', timeMs: TIME_MS });
+  return text === null ? UNANSWERED : parseFacts(text);
 }
 
 /** Ignored paths, each with its NUL, then an empty one, then lines of `git status`. */
@@ -113,8 +103,4 @@ function parseFacts(text: string): RepositoryFacts {
 
 function relativeTo(folder: string, path: string): string {
   return folder === '' ? path : path.slice(folder.length + 1);
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { SAFE_GIT } from '../git/safe-script.ts';
-import type { RunRequest, Sandbox } from '../kernel/world/sandbox.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
 import type { StageFolder } from '../kernel/world/stage.ts';
+import { gitOutput } from './git-output.ts';
 
 /** The data of one repository. */
 export interface RepositoryPlace {
@@ -26,7 +27,6 @@ export interface RepositoryAfter {
 }
 
 const TIME_MS = 60_000;
-const MAX_OUTPUT_BYTES = 128 * 1024 * 1024;
 
 /**
  * Tips are peeled first. A stash that nothing leads to is no loss when all that it changed is in the files again, as after
@@ -62,7 +62,7 @@ export async function askAfter(
   { tips, stashes, objects }: RepositoryIds,
 ): Promise<RepositoryAfter | null> {
   const kinds = [...linesOf('tip', tips), ...linesOf('stash', stashes), ...linesOf('object', objects)];
-  const text = await askGitIn(place, { command: { script: AFTER_SCRIPT }, stdin: kinds.join(''), stage });
+  const text = await askGitIn(place, { script: AFTER_SCRIPT, stdin: kinds.join(''), stage });
   if (text === null) return null;
   const missing = new Set(text.split('\n').filter(Boolean));
   return { losesCommits: missing.delete('lost'), missing };
@@ -80,7 +80,7 @@ git rev-list --objects --no-object-names --all --indexed-objects >/tmp/reachable
 export async function areReachable(place: RepositoryPlace, objects: ReadonlySet<string>): Promise<boolean> {
   if (objects.size === 0) return false;
   const stdin = [...objects, ''].join('\n');
-  return (await askGitIn(place, { command: { script: BEFORE_SCRIPT }, stdin })) === null;
+  return (await askGitIn(place, { script: BEFORE_SCRIPT, stdin })) === null;
 }
 
 function linesOf(kind: string, ids: ReadonlySet<string>): string[] {
@@ -88,23 +88,12 @@ function linesOf(kind: string, ids: ReadonlySet<string>): string[] {
 }
 
 /** Null when git fails. */
-async function askGitIn(
+function askGitIn(
   { workspace, data, sandbox }: RepositoryPlace,
-  given: Pick<RunRequest, 'command' | 'stdin' | 'stage'>,
+  given: { readonly script: string; readonly stdin: string; readonly stage?: StageFolder },
 ): Promise<string | null> {
   // Of a submodule the work tree is not known, and it is needed for stashes alone.
   const tree = data.endsWith('.git') ? dirname(data) : '.';
-  const ran = await sandbox.run({
-    ...given,
-    env: { GIT_DIR: join(workspace, data), GIT_WORK_TREE: join(workspace, tree) },
-    workspace,
-    mounts: 'read',
-    tag: 'git-losses',
-    limits: { timeMs: TIME_MS, graceMs: 100, keepBytes: MAX_OUTPUT_BYTES, outputBytes: MAX_OUTPUT_BYTES },
-  });
-  if (!ran.ok) return null;
-  const { output, exitCode } = ran.value;
-  const text = Buffer.from(output.log.read(0, output.log.keptBytes, 'stdout')).toString('utf8');
-  output.log.dispose();
-  return exitCode === 0 ? text : null;
+  const env = { GIT_DIR: join(workspace, data), GIT_WORK_TREE: join(workspace, tree) };
+  return gitOutput(sandbox, { ...given, env, workspace, tag: 'git-losses', timeMs: TIME_MS });
 }

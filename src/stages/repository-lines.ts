@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { SAFE_GIT } from '../git/safe-script.ts';
 import { visible } from '../kernel/text/visible.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import type { StagedChange, StageFolder } from '../kernel/world/stage.ts';
+import { gitOutput } from './git-output.ts';
 import type { StagedView } from './staged-view.ts';
 
 const MAX_REFS = 5;
@@ -53,40 +55,15 @@ async function describe(
   return `${visible(name)}: ${counted}, ${subjects.slice(0, MAX_SUBJECTS).map(visible).join(', ')}${more}`;
 }
 
-/** Git reads its objects from the stage, in the sandbox. Null when it cannot tell. */
+/** `range` is of ids alone. Git reads its objects from the stage. Null when it cannot tell. */
 async function subjectsOf(
   range: string,
   { workspace, sandbox, stage }: { workspace: string; sandbox: Sandbox; stage: StageFolder },
 ): Promise<string[] | null> {
-  const safe = [
-    '-c',
-    'safe.directory=*',
-    '-c',
-    'core.fsmonitor=false',
-    '-c',
-    'core.hooksPath=/dev/null',
-    '-c',
-    'log.showSignature=false',
-  ];
-  const ran = await sandbox.run({
-    command: ['git', ...safe, 'log', '-z', '--format=%s', `-${MAX_SUBJECTS + 1}`, range, '--'],
-    env: { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_OPTIONAL_LOCKS: '0' },
-    workspace,
-    mounts: 'read',
-    stage,
-    tag: 'git-log',
-    limits: { timeMs: TIME_MS, graceMs: 100 },
-  });
-  if (!ran.ok) return null;
-  const { output, exitCode } = ran.value;
-  const text = Buffer.from(output.log.read(0, output.log.keptBytes, 'stdout')).toString('utf8');
-  output.log.dispose();
-  return exitCode === 0
-    ? text
-        .split('\0')
-        .filter(Boolean)
-        .map((line) => line.slice(0, 100))
-    : null;
+  const script = `${SAFE_GIT}exec git log --no-show-signature -z --format=%s -${MAX_SUBJECTS + 1} ${range} --`;
+  const text = await gitOutput(sandbox, { script, workspace, stage, tag: 'git-log', timeMs: TIME_MS });
+  const subjects = text?.split('\0').filter(Boolean);
+  return subjects?.map((line) => line.slice(0, 100)) ?? null;
 }
 
 function commitIn(text: string): string | null {

@@ -1,7 +1,8 @@
-import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import type { GitFileReader } from '../git/obeyed-paths.ts';
 import { errnoOf } from '../host/errno.ts';
+import { statOf } from '../host/files.ts';
 import type { StagedChanges } from '../kernel/world/stage.ts';
 
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -27,7 +28,7 @@ export class StagedView implements GitFileReader {
   /** The path itself, not where it leads. Null when nothing will be there. */
   stat(path: string): Stats | null {
     const source = this.#sourceOf(path);
-    return source === null ? null : (tryStat(source) ?? null);
+    return source === null ? null : (statOf(source) ?? null);
   }
 
   /** Empty when it is no file, as for git. */
@@ -47,7 +48,7 @@ export class StagedView implements GitFileReader {
 
   kindAt(path: string): 'directory' | 'other' | null {
     const source = this.#sourceOf(this.#resolved(path));
-    const stat = source === null ? undefined : tryStat(source);
+    const stat = source === null ? undefined : statOf(source);
     if (stat === undefined) return null;
     return stat.isDirectory() ? 'directory' : 'other';
   }
@@ -64,7 +65,7 @@ export class StagedView implements GitFileReader {
       const [name = '', ...rest] = names;
       const at = done === '' ? name : `${done}/${name}`;
       const source = this.#sourceOf(at);
-      const target = source !== null && tryStat(source)?.isSymbolicLink() ? readlinkSync(source) : undefined;
+      const target = source !== null && statOf(source)?.isSymbolicLink() ? readlinkSync(source) : undefined;
       if (target === undefined || ++hops > MAX_SYMLINKS) {
         done = at;
         names = rest;
@@ -87,7 +88,7 @@ export class StagedView implements GitFileReader {
 }
 
 function textAt(source: string | null): string | null {
-  const stat = source === null ? undefined : tryStat(source);
+  const stat = source === null ? undefined : statOf(source);
   if (source === null || !stat?.isFile()) return '';
   if (stat.size > MAX_FILE_BYTES) return null;
   try {
@@ -95,14 +96,5 @@ function textAt(source: string | null): string | null {
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return null;
-  }
-}
-
-function tryStat(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
   }
 }

@@ -1,17 +1,14 @@
 import { join } from 'node:path';
 import { uniqueName } from '../../host/files.ts';
-import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { isMasked } from '../../kernel/world/protected-path.ts';
 import { sizeOfFolder } from '../limits/disk-growth.ts';
 import { beginCopy, beginMirror } from '../stage/begin-copy.ts';
 import type { HiddenPaths } from '../stage/hidden-paths.ts';
 import type { Mirror } from '../stage/mirror.ts';
-import { openFolder } from '../stage/open-folder.ts';
-import { type OverlayLayers, prepareOverlays } from '../stage/overlay.ts';
+import { type OverlayLayers, type OverlayProgram, prepareOverlays } from '../stage/overlay.ts';
 import { makeWorkFolder, type OpenStage, readRecord } from '../stage/stage-folder.ts';
-import { type OpenedView, type PreparedView, plainView, unmountable, type ViewOptions } from './prepared-view.ts';
-import { pathInside } from './wait-for-mounts.ts';
+import { overlaidView, type PreparedView, plainView, unmountable, type ViewOptions } from './prepared-view.ts';
 
 /**
  * Writes go to a copy of the workspace: where no overlay can lie over it, and for a run that follows the host, so that new
@@ -58,15 +55,18 @@ export function viewOfCopy(options: ViewOptions, stage: OpenStage, use: 'written
   const bind = [use === 'written' ? '--bind' : '--ro-bind', stage.content, options.workspace];
   if (laid.length === 0) return ok(plainView(bind));
   if (options.program === null) return unmountable(stage.folder);
-  return ok(laidView({ ...options, program: options.program }, bind, layersOf(options, { stage, laid, use })));
+  const layered = { ...options, program: options.program };
+  return ok(laidView(layered, bind, layersOf(layered, { stage, laid, use })));
 }
+
+type LayeredOptions = ViewOptions & { readonly program: OverlayProgram };
 
 /** A folder of the workspace that is not copied, by its path in it. */
 type LaidLayers = OverlayLayers & { readonly path: string };
 
 /** Writes to such a folder go to the empty one of the copy. */
 function layersOf(
-  { folder, workspace, found }: ViewOptions,
+  { folder, workspace, found, program }: LayeredOptions,
   { stage, laid, use }: { stage: OpenStage; laid: readonly string[]; use: 'written' | 'seen' },
 ): LaidLayers[] {
   return laid.map((bytes) => {
@@ -76,38 +76,29 @@ function layersOf(
     const hidden = inIt.map((each) => each.path.slice(path.length + 1));
     const mask = hidden.length === 0 ? null : folder.masks.layerFor(real, hidden);
     const content = join(stage.content, path);
-    const layers = { path, real, mask, below: [] };
+    const layers = { program, path, real, mask, below: [] };
     if (use === 'seen') return { ...layers, seen: content, upper: null };
     return { ...layers, upper: { content, work: makeWorkFolder(stage) } };
   });
 }
 
 function laidView(
-  { folder, workspace, program }: ViewOptions & { program: NonNullable<ViewOptions['program']> },
+  { folder, workspace, program }: LayeredOptions,
   bind: readonly string[],
   layers: readonly LaidLayers[],
 ): PreparedView {
-  const overlays = prepareOverlays(join(folder.path, uniqueName('mount')), layers);
-  let opened: OpenedView | null = null;
+  const mounts = prepareOverlays(join(folder.path, uniqueName('mount')), layers);
   const [how = '--ro-bind'] = bind;
-  const binds = layers.flatMap(({ path }, i) => [how, join(overlays.folder, `${i}`), join(workspace, path)]);
-  const plain = plainView([...bind, ...binds]);
-  return {
-    ...plain,
-    view: {
-      ...plain.view,
-      overlay: { program, mounts: overlays },
-      onMounted(firstPid) {
-        const at = (path: string) => openFolder(pathInside(firstPid, join(workspace, path)), 'ours');
-        // Each by itself: the mounts in a folder are gone with the run that it belongs to.
-        opened = { merged: at(''), base: null, laid: new Map(layers.map(({ path }) => [path, at(path)])) };
-      },
+  const binds = layers.flatMap(({ path }, i) => [how, join(mounts.folder, `${i}`), join(workspace, path)]);
+  return overlaidView({
+    overlay: { program, mounts },
+    layers,
+    mounts: [...bind, ...binds],
+    writable: null,
+    openedIn(firstPid, open) {
+      const at = (path: string) => open(firstPid, join(workspace, path), 'ours');
+      // Each by itself: the mounts in a folder are gone with the run that it belongs to.
+      return { merged: at(''), base: null, laid: new Map(layers.map(({ path }) => [path, at(path)])) };
     },
-    opened: () => opened,
-    [Symbol.dispose]() {
-      for (const each of [opened?.merged, ...(opened?.laid.values() ?? [])]) each?.close();
-      removeTree(overlays.folder);
-      for (const { upper } of layers) if (upper !== null) removeTree(upper.work);
-    },
-  };
+  });
 }

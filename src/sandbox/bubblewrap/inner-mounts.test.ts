@@ -18,10 +18,10 @@ test('a run in a workspace with a mount in it says that it was copied, and why',
   writeFileSync(join(other, 'a'), '1');
   const program = new URL('../../testing/stages/print-notes.mjs', import.meta.url).pathname;
   const mounts = ['--dev-bind', '/', '/', '--bind', other, join(workspace, 'data')];
-  const words = [...mounts, '--', process.execPath, program, home, state, workspace];
+  const words = [...mounts, '--', process.execPath, program, home, state, workspace, 'echo 2 >data/b'];
   const { stdout } = await promisify(execFile)('bwrap', words).finally(() => removeTree(root));
-  expect(JSON.parse(stdout)).toEqual({
+  expect(JSON.parse(stdout)).toMatchObject({
     notes: ['There is a mount inside the workspace (data), so it was copied for this run: unmount it for speed.'],
-    changes: ['data/b'],
+    changes: ['created data/b'],
   });
 });

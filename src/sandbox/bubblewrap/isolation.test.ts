@@ -127,6 +127,34 @@ test('a workspace that is given by a link is there under both paths', async () =
   }
 });
 
+test.each([
+  ['commas and colons', 'a,b:c'],
+  ['backslashes', 'a\\b\\072c'],
+  ['a line break', 'a\nb'],
+  ['what looks like an option of an overlay', 'a,upperdir=upper:lowerdir=b'],
+])(
+  'a workspace whose path has %s is staged like any other, and its mount tells no path of a layer',
+  async (_what, name) => {
+    const workspace = join(at.root, name);
+    mkdirSync(workspace);
+    writeFileSync(join(workspace, 'a.txt'), 'old');
+    writeFileSync(join(workspace, '.env'), 'CANARY-ENV');
+    const below = await at.stage();
+    const first = await at.sh('echo new >a.txt; cat .env', { workspace, stage: { folder: below } });
+    expect([first.stdout, first.staged?.changes.map((change) => change.path)]).toEqual(['', ['a.txt']]);
+    const stage = { folder: await at.stage(), below: [below] };
+    const { stdout, staged } = await at.sh(
+      'cat a.txt .env; cat /proc/mounts; grep " - overlay " /proc/self/mountinfo; echo x >b.txt',
+      { workspace, stage },
+    );
+    expect(stdout).toContain('new\n');
+    expect(stdout).toMatch(/ overlay overlay \S*lowerdir=below0:mask:lower,upperdir=upper,workdir=/);
+    for (const secret of ['CANARY', join(at.root, 'state'), below]) expect(stdout).not.toContain(secret);
+    expect(staged?.changes.map((change) => change.path)).toEqual(['b.txt']);
+    expect(readdirSync(workspace).sort()).toEqual(['.env', 'a.txt']);
+  },
+);
+
 describe('what a run may do', () => {
   test.each(['read', 'staged'] as const)('it can write no setting of the kernel, in mode %s', async (mounts) => {
     const program = `

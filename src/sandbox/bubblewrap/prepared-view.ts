@@ -1,10 +1,13 @@
+import { removeTree } from '../../host/remove-tree.ts';
 import { fail, type Result } from '../../kernel/result.ts';
 import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
+import type { OpenedView } from '../stage/list-changes.ts';
 import type { Mirror } from '../stage/mirror.ts';
-import type { OpenFolder } from '../stage/open-folder.ts';
-import type { OverlayProgram } from '../stage/overlay.ts';
+import { type FolderOwner, type OpenFolder, openFolder } from '../stage/open-folder.ts';
+import type { OverlayLayers, OverlayProgram } from '../stage/overlay.ts';
 import type { WorkspaceView } from './bubblewrap-process.ts';
 import type { RuntimeFolder } from './runtime-folder.ts';
+import { pathInside } from './wait-for-mounts.ts';
 
 /** The workspace as one run sees it. Whoever prepared it disposes of it. */
 export interface PreparedView extends Disposable {
@@ -15,14 +18,6 @@ export interface PreparedView extends Disposable {
   readonly mirror: Mirror | null;
   /** The stage as the run saw it, and the view that it stands on; null before all was mounted, and for a whole copy. */
   opened(): OpenedView | null;
-}
-
-export interface OpenedView {
-  readonly merged: OpenFolder;
-  /** Null when the stage stands on the workspace itself. */
-  readonly base: OpenFolder | null;
-  /** Folders of a copy over which overlays of their own lie, by their paths. */
-  readonly laid: ReadonlyMap<string, OpenFolder>;
 }
 
 export interface ViewOptions {
@@ -37,6 +32,41 @@ export interface ViewOptions {
 export function plainView(mounts: readonly string[]): PreparedView {
   const view: WorkspaceView = { overlay: null, writable: null, onMounted() {} };
   return { view, mounts, mirror: null, opened: () => null, [Symbol.dispose]() {} };
+}
+
+/** A view under overlays. Folders that it opened, and files of the mounts, are gone with it. */
+export function overlaidView(given: {
+  readonly overlay: NonNullable<WorkspaceView['overlay']>;
+  readonly layers: readonly OverlayLayers[];
+  readonly mounts: readonly string[];
+  readonly writable: WorkspaceView['writable'];
+  /** Called when all is mounted; `open` opens a folder as a process sees it. */
+  openedIn(firstPid: number, open: (pid: number, path: string, owner: FolderOwner) => OpenFolder): OpenedView;
+}): PreparedView {
+  const folders: OpenFolder[] = [];
+  let opened: OpenedView | null = null;
+  function open(pid: number, path: string, owner: FolderOwner): OpenFolder {
+    const folder = openFolder(pathInside(pid, path), owner);
+    folders.push(folder);
+    return folder;
+  }
+  return {
+    view: {
+      overlay: given.overlay,
+      writable: given.writable,
+      onMounted(firstPid) {
+        opened = given.openedIn(firstPid, open);
+      },
+    },
+    mounts: given.mounts,
+    mirror: null,
+    opened: () => opened,
+    [Symbol.dispose]() {
+      for (const each of folders.splice(0)) each.close();
+      removeTree(given.overlay.mounts.folder);
+      for (const { upper } of given.layers) if (upper !== null) removeTree(upper.work);
+    },
+  };
 }
 
 export function unmountable(folder: string): Result<never> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeTree } from '../../host/remove-tree.ts';
 import type { Result } from '../../kernel/result.ts';
@@ -29,7 +29,7 @@ export async function tryOut(steps: RunSteps, untried: UntriedSandbox): Promise<
   return explainFailure(Buffer.from(ran.value.supervised.output.stderr.head).toString());
 }
 
-/** Whether a write really lands in a layer, and a mask really hides. */
+/** Whether a write really lands in a layer, a folder can be replaced, and a mask really hides. */
 async function tryOverlay(
   steps: RunSteps,
   untried: UntriedSandbox,
@@ -40,11 +40,12 @@ async function tryOverlay(
   const stageFolder = mkdtempSync(join(folder, 'try-'));
   try {
     writeFileSync(join(workspace, 'hidden'), 'x');
+    mkdirSync(join(workspace, 'folder'));
     const stage = openStage({ folder: stageFolder }, workspace, folder);
     if (!stage.ok) return false;
     const found: ProtectedPath[] = [{ path: 'hidden', kind: 'file', access: 'hidden', rule: null }];
     using view = stagedView({ folder: untried.folder, workspace, found, program }, stage.value);
-    const command = ['/bin/sh', '-c', '[ ! -s hidden ] && echo x >written'];
+    const command = ['/bin/sh', '-c', '[ ! -s hidden ] && rmdir folder && mkdir folder && echo x >written'];
     const request: RunRequest = { command, workspace, mounts: 'staged', tag: 'status' };
     const ran = await steps.start(untried, request, { checked: uncheckedIn(workspace), view });
     if (ran.ok) ran.value.supervised.output.log.dispose();

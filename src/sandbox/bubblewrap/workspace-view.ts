@@ -1,16 +1,13 @@
 import { join } from 'node:path';
 import { uniqueName } from '../../host/files.ts';
 import { samplesOf } from '../../host/proc.ts';
-import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { isMasked, type ProtectedPath } from '../../kernel/world/protected-path.ts';
-import { type OpenFolder, openFolder } from '../stage/open-folder.ts';
 import { BASE_VIEW, type OverlayLayers, type OverlayProgram, prepareOverlay } from '../stage/overlay.ts';
 import { beginOverlay, makeWorkFolder, type OpenStage } from '../stage/stage-folder.ts';
 import { viewOfCopy } from './copied-view.ts';
 import { maskMounts } from './mounts.ts';
-import { type OpenedView, type PreparedView, plainView, unmountable, type ViewOptions } from './prepared-view.ts';
-import { pathInside } from './wait-for-mounts.ts';
+import { overlaidView, type PreparedView, plainView, unmountable, type ViewOptions } from './prepared-view.ts';
 
 /** Nothing of it can be written. */
 export function readView(options: ViewOptions): Result<PreparedView> {
@@ -48,45 +45,31 @@ export function comparedView(options: ViewOptions, stage: OpenStage): Result<Pre
 function overlayView(
   { folder, workspace, found }: ViewOptions,
   program: OverlayProgram,
-  layers: Omit<OverlayLayers, 'real' | 'mask'>,
+  given: Omit<OverlayLayers, 'program' | 'real' | 'mask'>,
 ): PreparedView {
   const hidden = found.filter(isMasked).map(({ path }) => path);
   const mask = hidden.length === 0 ? null : folder.masks.layerFor(workspace, hidden);
-  const mounts = prepareOverlay(join(folder.path, uniqueName('mount')), { ...layers, real: workspace, mask });
-  const open: OpenFolder[] = [];
-  let opened: OpenedView | null = null;
+  const layers = { ...given, program, real: workspace, mask };
+  const mounts = prepareOverlay(join(folder.path, uniqueName('mount')), layers);
   const bind = layers.upper === null ? '--ro-bind' : '--bind';
-  return {
-    view: {
-      overlay: { program, mounts },
-      writable: layers.upper === null ? null : { folder: layers.upper.content, before: { bytes: 0, entries: 0 } },
-      onMounted(firstPid) {
-        const merged = keep(openFolder(pathInside(firstPid, workspace), 'ours'));
-        const base = mounts.hasBase ? keep(openFolder(baseSeenBy(firstPid), 'theirs')) : null;
-        opened = { merged, base, laid: new Map() };
-      },
-    },
+  return overlaidView({
+    overlay: { program, mounts },
+    layers: [layers],
     mounts: [bind, workspace, workspace],
-    mirror: null,
-    opened: () => opened,
-    [Symbol.dispose]() {
-      for (const each of open.splice(0)) each.close();
-      removeTree(mounts.folder);
-      if (layers.upper !== null) removeTree(layers.upper.work);
-    },
-  };
+    writable: layers.upper === null ? null : { folder: layers.upper.content, before: { bytes: 0, entries: 0 } },
+    openedIn: (firstPid, open) => ({
+      merged: open(firstPid, workspace, 'ours'),
+      // The second overlay lies outside bubblewrap, in the mount namespace of its parent.
+      base: mounts.hasBase ? open(parentOf(firstPid), join(mounts.folder, BASE_VIEW), 'theirs') : null,
+      laid: new Map(),
+    }),
+  });
+}
 
-  /** The second overlay lies outside bubblewrap, in the mount namespace of its parent. */
-  function baseSeenBy(firstPid: number): string {
-    const outer = samplesOf([firstPid])[0]?.parent;
-    if (outer === undefined) throw new Error('the run has ended');
-    return pathInside(outer, join(mounts.folder, BASE_VIEW));
-  }
-
-  function keep(one: OpenFolder): OpenFolder {
-    open.push(one);
-    return one;
-  }
+function parentOf(pid: number): number {
+  const parent = samplesOf([pid])[0]?.parent;
+  if (parent === undefined) throw new Error('the run has ended');
+  return parent;
 }
 
 /** Each takes a mount, and bubblewrap reads all mounts for each: a thousand take seconds. */

@@ -3,15 +3,27 @@ import { kindOf } from '../../kernel/world/protected-path.ts';
 import type { PathVersion, StagedChange } from '../../kernel/world/stage.ts';
 import { below, createChangeList, MAX_DEPTH, TOP, type WalkedPath } from './change-list.ts';
 import { NO_FOLDER, type OpenFolder } from './open-folder.ts';
-import { bareVersion, createEntryVersions, type EntryVersions, identityOf, modeOf, targetOf } from './path-version.ts';
+import {
+  bareVersion,
+  createEntryVersions,
+  type EntryVersions,
+  identityOf,
+  isMask,
+  modeOf,
+  targetOf,
+} from './path-version.ts';
 
-export interface TreeComparison {
+/** One folder, seen from all sides. */
+interface FolderSides {
   /** The stage as its run saw it. */
   readonly merged: OpenFolder;
   /** The workspace, or the view of the stages below: the stage stands on it. */
   readonly base: OpenFolder;
   /** The layer with nothing but what the run touched; null where all of it has to be compared. */
   readonly upper: OpenFolder | null;
+}
+
+export interface TreeComparison extends FolderSides {
   /** Paths over which a mask lies: an empty file without permissions. */
   readonly masked: ReadonlySet<string>;
   /** When the stage began. */
@@ -28,13 +40,6 @@ export interface TreeComparison {
 export interface LaidSides {
   readonly merged: OpenFolder;
   readonly upper: OpenFolder;
-}
-
-/** One folder, seen from all sides. */
-interface FolderSides {
-  readonly merged: OpenFolder;
-  readonly base: OpenFolder;
-  readonly upper: OpenFolder | null;
 }
 
 /**
@@ -149,10 +154,6 @@ interface BothVersions {
   readonly before: PathVersion;
   readonly after: PathVersion;
   readonly isSameContent: boolean;
-}
-
-function isMask(stat: Stats): boolean {
-  return stat.isFile() && stat.size === 0 && modeOf(stat) === 0;
 }
 
 /** Pipe, socket or device. */

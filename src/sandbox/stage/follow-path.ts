@@ -10,7 +10,7 @@ import type { FolderWatches } from './folder-watches.ts';
 import type { CopyEntry, FollowedCopy } from './followed-copy.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
 import type { OpenFolder } from './open-folder.ts';
-import { modeOf, targetOf } from './path-version.ts';
+import { isMask, modeOf, targetOf } from './path-version.ts';
 
 /** Brings entries of a copy up to date with the workspace. One that the run has changed stays as it is. */
 export interface PathFollower {
@@ -164,10 +164,6 @@ const RACES = new Set(['ENOENT', 'ENOTDIR', 'EEXIST', 'ENOTEMPTY', 'EISDIR', 'EL
 
 function isCopied(stat: Stats): boolean {
   return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink();
-}
-
-function isMask(stat: Stats): boolean {
-  return stat.isFile() && stat.size === 0 && modeOf(stat) === 0;
 }
 
 /** Whether a file or symlink of the copy looks as if it were copied now. */

@@ -7,16 +7,21 @@ import { compareTrees, type LaidSides } from './compare-trees.ts';
 import { type OpenFolder, openFolder } from './open-folder.ts';
 import { beganAtMs, type OpenStage, readRecord } from './stage-folder.ts';
 
+export interface OpenedView {
+  /** The stage as its run sees it. */
+  readonly merged: OpenFolder;
+  /** The view that it stands on; null when that is the workspace itself. */
+  readonly base: OpenFolder | null;
+  /** Folders of a copy over which overlays of their own lie, by their paths. */
+  readonly laid: ReadonlyMap<string, OpenFolder>;
+}
+
 /** Lists the changes of a stage that has begun. TOO_LARGE for more than `maxChanges`. */
 export async function listChanges(given: {
   stage: OpenStage;
   workspace: string;
-  /** The view of an overlay, and the one it stands on, or what lies over a copy; all belong to the caller. */
-  opened: {
-    readonly merged: OpenFolder;
-    readonly base: OpenFolder | null;
-    readonly laid: ReadonlyMap<string, OpenFolder>;
-  } | null;
+  /** Its folders belong to the caller. Null for a whole copy. */
+  opened: OpenedView | null;
   /** Paths that are masked in it. */
   hidden: readonly string[];
   maxChanges: number;

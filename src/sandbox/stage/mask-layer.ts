@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { statOf, uniqueName } from '../../host/files.ts';
 import { removeTree } from '../../host/remove-tree.ts';
 import { foldersAbove } from '../../kernel/text/folders-above.ts';
+import { copyLook } from './copy-tree.ts';
 
 /**
  * Makes layers of masks: for each hidden path an empty file without permissions under the same name, to lie over the
@@ -36,7 +37,10 @@ function make(layer: string, given: { workspace: string; masks: readonly string[
   const draft = join(dirname(layer), uniqueName('draft'));
   for (const path of given.folders) mkdirSync(join(draft, path), { recursive: true });
   for (const path of given.masks) writeFileSync(join(draft, path), '', { mode: 0o000 });
-  for (const path of given.folders.toReversed()) copyLook(join(given.workspace, path), join(draft, path));
+  for (const path of given.folders.toReversed()) {
+    const stat = statOf(join(given.workspace, path));
+    if (stat !== undefined) copyLook(join(draft, path), stat);
+  }
   try {
     renameSync(draft, layer);
   } catch (error) {
@@ -58,13 +62,6 @@ function outermost(paths: readonly string[]): string[] {
 function lookOf(path: string): readonly number[] {
   const stat = statOf(path);
   return stat === undefined ? [] : [stat.mode, stat.uid, stat.gid];
-}
-
-function copyLook(from: string, to: string): void {
-  const stat = statOf(from);
-  if (stat === undefined) return;
-  chmodSync(to, stat.mode & 0o7777);
-  if (process.getuid?.() === 0) chownSync(to, stat.uid, stat.gid);
 }
 
 /** Git knows by the time of a folder whether something in it is new. */

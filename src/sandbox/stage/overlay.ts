@@ -8,6 +8,7 @@ import { join } from 'node:path';
 export type OverlayProgram = 'unshare' | 'bubblewrap';
 
 export interface OverlayLayers {
+  readonly program: OverlayProgram;
   /** The folder over which it lies: the workspace, or a folder in it. */
   readonly real: string;
   /** The layer of masks, if there is something to hide. */
@@ -41,8 +42,8 @@ export function prepareOverlay(folder: string, layers: OverlayLayers): OverlayMo
   const hasBase = layers.below.length > 0 && (layers.upper !== null || layers.seen !== undefined);
   if (!hasBase) return { folder, mounts: [main], hasBase };
   mkdirSync(join(folder, BASE_VIEW));
-  const { real, mask, below } = layers;
-  const base = optionsOf(folder, 'base-', { real, mask, below, upper: null });
+  const { program, real, mask, below } = layers;
+  const base = optionsOf(folder, 'base-', { program, real, mask, below, upper: null });
   return { folder, mounts: [{ options: base, point: BASE_VIEW }, main], hasBase };
 }
 
@@ -71,11 +72,16 @@ function optionsOf(folder: string, prefix: string, layers: OverlayLayers): strin
     ...(layers.mask === null ? [] : [link('mask', layers.mask)]),
     link('lower', layers.real),
   ].join(':');
-  const common = `index=off,xino=off${process.getuid?.() === 0 ? '' : ',userxattr'}`;
+  const common = `index=off,xino=off${isInUserNamespace(layers.program) ? ',userxattr' : ''}`;
   if (layers.upper === null) return `lowerdir=${lower},${common}`;
   const { content, work } = layers.upper;
   // Without `volatile` the end of every run syncs the whole file system.
   return `lowerdir=${lower},upperdir=${link('upper', content)},workdir=${link('work', work)},volatile,${common}`;
+}
+
+/** Marks of the overlay, as of a folder that replaces another, are attributes that only root outside such a namespace may set otherwise. */
+function isInUserNamespace(program: OverlayProgram): boolean {
+  return program === 'bubblewrap' || process.getuid?.() !== 0;
 }
 
 const SCRIPT = `cd "$1" && shift || exit 125

@@ -14,6 +14,11 @@ export function modeOf({ mode }: Stats): number {
   return mode & PERMISSIONS;
 }
 
+/** Whether it is an empty file that nobody may open, as it lies over a hidden path. */
+export function isMask(stat: Stats): boolean {
+  return stat.isFile() && stat.size === 0 && modeOf(stat) === 0;
+}
+
 /** Different for an entry that anybody has changed since, or put in the place of another. */
 export function identityOf({ ino, mode, size, mtimeMs, ctimeMs }: Stats): string {
   return [ino, mode, size, mtimeMs, ctimeMs].join(':');

@@ -1,15 +1,16 @@
-// Prints the notes and the changes of a run in a workspace, for a test that mounts something there first.
+// Prints how runs are staged, and the notes and the changes of a run in a workspace, for a test on a changed system.
 import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { createBubblewrap } from '../../sandbox/bubblewrap/bubblewrap.ts';
 import { makeStage } from '../try-sandbox.ts';
 
-const [home = '', stateDir = '', workspace = ''] = process.argv.slice(2);
-const sandbox = createBubblewrap({ home, stateDir, path: '/usr/bin:/bin', filePolicy: createFilePolicy() });
+const [home = '', stateDir = '', workspace = '', script = ''] = process.argv.slice(2);
+const host = { home, stateDir, path: '/usr/bin:/bin' };
+const sandbox = createBubblewrap({ ...host, filePolicy: createFilePolicy(), cgroups: 'never' });
 const stage = { folder: await makeStage(sandbox) };
-const command = { script: 'echo 2 >data/b; cat data/a' };
-const ran = await sandbox.run({ command, workspace, mounts: 'staged', tag: 'notes', stage });
+const status = await sandbox.status();
+const ran = await sandbox.run({ command: { script }, workspace, mounts: 'staged', tag: 'notes', stage });
 const shown = ran.ok
-  ? { notes: ran.value.notes, changes: ran.value.staged?.changes.map(({ path }) => path) }
+  ? { notes: ran.value.notes, changes: ran.value.staged?.changes.map(({ kind, path }) => `${kind} ${path}`) }
   : ran.error;
-process.stdout.write(JSON.stringify(shown));
+process.stdout.write(JSON.stringify({ stages: status.ok && status.value.details.stages, ...shown }));
 await sandbox.close();
