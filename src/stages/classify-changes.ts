@@ -120,6 +120,8 @@ function isOnlyComments(text: string | null): boolean {
 }
 
 const REPOSITORY = /(^|\/)\.git(\/(objects|refs))?$/;
+/** The names of packed branches, where branches were, and resolutions of conflicts; git only changes what is in them. */
+const ONLY_COPY = /(?:^|\/)\.git\/(?:modules\/.+\/)?(?:packed-refs|logs|rr-cache)$/;
 
 /** The loss by a change: data of a repository that nothing else has, or text in no commit that the session did not write. */
 function lossOf(
@@ -128,6 +130,9 @@ function lossOf(
   options: ClassifyOptions,
 ): Partial<ClassifiedChange> {
   const { path, kind, before } = change;
+  if (kind === 'deleted' && ONLY_COPY.test(path)) {
+    return { loses: true, reason: reason ?? 'git itself never removes it, and nothing else has what it says' };
+  }
   if (options.lost.has(path) || (kind === 'deleted' && REPOSITORY.test(path))) {
     return { loses: true, reason: reason ?? 'the repository has commits or objects in it that are nowhere else' };
   }

@@ -102,6 +102,15 @@ describe('of stashes', () => {
   });
 });
 
+test.each([
+  ['packed-refs', 'git pack-refs --all && touch .git/packed-refs', 'rm .git/packed-refs'],
+  ['logs', 'true', 'rm -r .git/logs'],
+  ['rr-cache', 'mkdir .git/rr-cache', 'rm -r .git/rr-cache'],
+])('.git/%s is a loss even where every commit is still reached', async (name, prepare, script) => {
+  execFileSync('bash', ['-c', prepare], { cwd: at.workspace });
+  expect((await losing(script)).map(({ path }) => path)).toEqual([`.git/${name}`]);
+});
+
 test('the repository of a folder below is looked at in the same way', async () => {
   execFileSync('git', ['init', '-q', 'sub'], { cwd: at.workspace });
   at.write('sub/x', 'x\n');

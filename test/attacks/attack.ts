@@ -27,6 +27,8 @@ export interface Observation {
   /** Everything that reached the caller: output, messages, errors. */
   readonly text: string;
   readonly durationMs: number;
+  /** How code that ran ended, in words, if other than well: it may not have come to the attempt. */
+  readonly failed?: string;
   /** Whether an ordinary call after the attack was answered, where the runner has tried one. */
   readonly answersAfter?: boolean;
   /** How long the call was allowed to take, where that is for the case to know. */
@@ -47,7 +49,7 @@ export function readCatalogue(path: string): Attack[] {
 /** Puts the values of a run in the place of `{{NAME}}`, at any depth. */
 export function fillIn<T>(value: T, values: Readonly<Record<string, string>>): T {
   if (typeof value === 'string') {
-    return value.replace(/\{\{([A-Z_]+)\}\}/g, (whole, name: string) => values[name] ?? whole) as T;
+    return value.replace(/\{\{([A-Z0-9_]+)\}\}/g, (whole, name: string) => values[name] ?? whole) as T;
   }
   if (Array.isArray(value)) return value.map((each) => fillIn(each, values)) as T;
   if (typeof value !== 'object' || value === null) return value;

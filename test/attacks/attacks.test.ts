@@ -45,7 +45,7 @@ describe('the harness', () => {
     const without = createRunCodeRunner(({ folder, path }) =>
       createNone({ path: path ?? '', home: '/nonexistent', stateDir: folder }),
     );
-    const attacks = catalogue.filter(({ id }) => ['SBX-002', 'SBX-009', 'SBX-011', 'SBX-032'].includes(id));
+    const attacks = catalogue.filter(({ id }) => ['SBX-002', 'SBX-009', 'SBX-010', 'SBX-032'].includes(id));
     const { cases } = await runAttacks(attacks, { 'run:run_code': without });
     expect(cases.map(({ passed }) => passed)).toEqual([false, false, false, false]);
   });
@@ -118,10 +118,43 @@ describe('the harness', () => {
     );
   });
 
+  test('fails a case whose code ran and failed, unless the case says how far it comes or how it fails', async () => {
+    const run: Attack = { ...base, never_execute: false, mode: 'run' };
+    const seen = {
+      outcomes: ['sandboxed' as const],
+      text: 'so far',
+      durationMs: 1,
+      detail: null,
+      failed: 'no such program',
+    };
+    const failing: Runner = { kind: 'execute', run: async () => seen };
+    const asserts = [[], ['says:so far'], ['says:further'], ['fails:no such program'], ['fails:refused']];
+    const cases = asserts.map((more) => ({
+      ...run,
+      expect: { any_of: ['sandboxed' as const], assert: ['absent:{{WS}}/PWNED', ...more] },
+    }));
+    const report = await runAttacks(cases, { 'run:*': failing });
+    expect(report.cases.map(({ passed }) => passed)).toEqual([false, true, false, true, false]);
+  });
+
+  test('fails a case with a setting that its runner does not read, an unknown assert, an unknown value or nothing to compare', async () => {
+    const run: Attack = { ...base, never_execute: false, mode: 'run' };
+    const fine = { any_of: ['sandboxed' as const], assert: [] };
+    const cases = [
+      { ...run, expect: fine },
+      { ...run, expect: fine, setup: ['cfg: mode strict'] },
+      { ...run, expect: { ...fine, assert: ['absnt:{{WS}}/x'] } },
+      { ...run, expect: { ...fine, assert: ['absent:{{WORKSPACE}}/x'] } },
+      { ...run, expect: { ...fine, assert: ['same:{{WS}}/missing'] } },
+    ];
+    const report = await runAttacks(cases, { 'run:*': execute });
+    expect(report.cases.map(({ outcome }) => outcome)).toEqual(['sandboxed', 'threw', 'unchecked', 'threw', 'threw']);
+  });
+
   test('asks about the changes of commands in every case but those about what a mode keeps', () => {
-    const settings = catalogue.map((attack) => ({ ...readSettings(attack), id: attack.id }));
-    const others = settings.filter(({ ask }) => !ask.includes(ASK_ABOUT_CHANGES)).map(({ id }) => id);
-    expect(others.filter((id) => !id.startsWith('RT-'))).toEqual([]);
+    const settings = catalogue.map((attack) => ({ ...readSettings(attack), name: attack.class }));
+    const others = settings.filter(({ ask }) => !ask.includes(ASK_ABOUT_CHANGES)).map(({ name }) => name);
+    expect(others.filter((name) => !/^rt\.|^sbx\.disk-sparse$|^control\.auto-keeps$/.test(name))).toEqual([]);
     expect(
       readSettings({ tool: 'bash', setup: ['cfg: mode auto', 'cfg: deny bash(git push *), bash(rm *)'] }),
     ).toMatchObject({ mode: 'auto', deny: ['bash(git push *)', 'bash(rm *)'], ask: [ASK_ABOUT_CHANGES] });

@@ -23,6 +23,8 @@ process.on('unhandledRejection', () => {
 
 export function takeSnapshot(asserts: readonly string[]): SystemSnapshot {
   const paths = asserts.filter((each) => each.startsWith('same:')).map((each) => each.slice(5));
+  const missing = paths.find((path) => !exists(path));
+  if (missing !== undefined) throw new Error(`There is no ${missing} before the attack that could stay the same.`);
   return { hashes: new Map(paths.map((path) => [path, treeHash(path)])), rss: process.memoryUsage().rss, uncaught };
 }
 
@@ -41,6 +43,10 @@ export function checkAssert(assertion: string, seen: Observation, before: System
       return equals(rest);
     case 'no-leak':
       return seen.text.includes(rest) ? `${rest} was shown` : null;
+    case 'says':
+      return seen.text.includes(rest) ? null : `it says: ${seen.text.slice(0, 300)}`;
+    case 'fails':
+      return seen.failed === undefined || seen.failed.includes(rest) ? null : `it failed otherwise: ${seen.failed}`;
     case 'within':
       return seen.durationMs <= within(rest, seen) ? null : `it took ${Math.round(seen.durationMs)} ms`;
     case 'no-dial': {
@@ -76,7 +82,8 @@ export function markedProcesses(mark: string): number[] {
     .filter((pid) => read(`/proc/${pid}/environ`).includes(mark));
 }
 
-function treeHash(path: string): string {
+/** A digest of names, modes and contents. */
+export function treeHash(path: string): string {
   const hash = createHash('sha256');
   const visit = (each: string): void => {
     const stat = lstatSync(each, { throwIfNoEntry: false });

@@ -11,13 +11,15 @@ import { createToolwright, type Toolwright } from '../../src/runtime/create-tool
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { createStages } from '../../src/stages/create-stages.ts';
 import { builtInTools } from '../../src/tools/index.ts';
-import { openWorkspace } from '../../src/workspace/open-workspace.ts';
+import { openWorkspace, type Workspace } from '../../src/workspace/open-workspace.ts';
 import type { Attack } from './attack.ts';
 import type { CaseSettings } from './case-settings.ts';
 import type { Fixture } from './fixture.ts';
 
 export interface CommandWorld extends AsyncDisposable {
   readonly toolwright: Toolwright;
+  /** Undoes a call. */
+  readonly undo: Workspace['undo'];
   /** The approval requests that a person got. */
   readonly asked: ApprovalRequest[];
   /** Lines of the log, at every level. */
@@ -26,7 +28,7 @@ export interface CommandWorld extends AsyncDisposable {
 
 /** Creates the policy of a case by its settings, or with some of them replaced. */
 export function policyFor({ settings, values }: Fixture, replaced: Partial<CaseSettings> = {}): ExplainingPolicy {
-  const { mode, allow, ask, deny } = { ...settings, ...replaced };
+  const { mode = settings.mode, allow = settings.allow, ask = settings.ask, deny = settings.deny } = replaced;
   const rules = parseRules({ allow, ask, deny });
   if (!rules.ok) throw new Error(rules.error.message);
   return createPolicy({
@@ -37,11 +39,23 @@ export function policyFor({ settings, values }: Fixture, replaced: Partial<CaseS
   });
 }
 
+export interface PersonsAnswers {
+  /** To every request in words. */
+  readonly approve: boolean;
+  /** To requests about changes of commands. */
+  readonly keep?: boolean;
+  /** Settings other than those of the case. */
+  readonly replaced?: Partial<CaseSettings>;
+}
+
 /**
  * Opens policy, sandbox, workspace and tools as a user has them. `approve` is the person's answer to every request in words; what a
- * command changed is kept only of an ordinary call.
+ * command changed is kept only of an ordinary call, or with `keep`.
  */
-export async function openCommandWorld(fixture: Fixture, { approve }: { approve: boolean }): Promise<CommandWorld> {
+export async function openCommandWorld(
+  fixture: Fixture,
+  { approve, keep = isOrdinary(fixture.attack), replaced = {} }: PersonsAnswers,
+): Promise<CommandWorld> {
   const { folder, workspace, values, path } = fixture;
   const stateDir = join(folder, 'state');
   mkdirSync(stateDir, { recursive: true });
@@ -70,15 +84,16 @@ export async function openCommandWorld(fixture: Fixture, { approve }: { approve:
   const toolwright = createToolwright({
     tools: builtInTools,
     world: processes.addTo(files),
-    policy: policyFor(fixture),
+    policy: policyFor(fixture, replaced),
     logger: loggerTo(logged),
     approver: (request) => {
       asked.push(request);
-      return { approved: request.tool === KEEPING_TOOL ? isOrdinary(fixture.attack) : approve };
+      return { approved: request.tool === KEEPING_TOOL ? keep : approve };
     },
   });
   return {
     toolwright,
+    undo: (callId) => files.undo(callId),
     asked,
     logged,
     async [Symbol.asyncDispose]() {

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../../src/host/remove-tree.ts';
 import { type Attack, fillIn } from './attack.ts';
-import { type CaseSettings, checkSetup, readSettings } from './case-settings.ts';
+import { type CaseSettings, trackSettings } from './case-settings.ts';
+import { checkFilled, checkSetup } from './case-setup.ts';
 
 /** The throwaway world of one case: folders, canaries, listeners that count who reached them. */
 export interface Fixture extends AsyncDisposable {
@@ -19,6 +20,8 @@ export interface Fixture extends AsyncDisposable {
   /** Connections that reached a listener of the host: there must be none from inside. */
   reached(): number;
   readonly settings: CaseSettings;
+  /** The `cfg:` lines that the runner has not looked at so far. */
+  unreadSettings(): string[];
   /** The search path that an `env:` line gives the runtime; null for one without the sandbox's program. */
   readonly path: string | null;
 }
@@ -66,6 +69,8 @@ export async function createFixture(template: Attack): Promise<Fixture> {
     RUNTIME_PID: String(process.pid),
   };
   const attack = fillIn(template, values);
+  checkFilled(attack);
+  const tracked = trackSettings(attack);
   const environment: Record<string, string> = {};
   let path: string | null = process.env['PATH'] ?? '';
 
@@ -96,7 +101,8 @@ export async function createFixture(template: Attack): Promise<Fixture> {
     attack,
     path,
     reached: () => reached,
-    settings: readSettings(attack),
+    settings: tracked.settings,
+    unreadSettings: tracked.unread,
     async [Symbol.asyncDispose]() {
       for (const name of Object.keys(environment)) delete process.env[name];
       await Promise.all(listeners.map((each) => new Promise((resolve) => each.close(resolve))));

@@ -23,6 +23,13 @@ const PLANS: Readonly<Record<string, (fixture: Fixture) => readonly RunPlan[]>> 
     return [{ script: (index) => (index === 0 ? { calls: [read('page.txt')] } : DONE) }];
   },
   'agt.readme-injection': () => [{ script: (index) => (index === 0 ? { calls: [bash('./evil.sh')] } : DONE) }],
+  'agt.refused-then-run-code': () => {
+    const calls = [
+      { name: 'delete_file', args: { path: 'ok.txt' } },
+      { name: 'run_code', args: { language: 'python', code: 'import os; os.remove("ok.txt")' } },
+    ];
+    return [{ script: (index) => (index < calls.length ? { calls: calls.slice(index, index + 1) } : DONE) }];
+  },
   'agt.loop': () => [{ script: () => ({ calls: [read('missing.txt')] }) }],
   'agt.unknown-tool': ({ attack }) => {
     const [, name = 'sudo_exec'] = /"(\w+)"/.exec(String(attack.input.model)) ?? [];
@@ -188,6 +195,10 @@ const CHECKS: Readonly<
       : `it ended with ${reason} after ${requests.length} turns`,
   'agt.unknown-tool': ({ reason }, [first]) =>
     reason === 'done' && first?.isError && first.text.includes('Unknown tool') ? null : `${reason}: ${first?.text}`,
+  'agt.refused-then-run-code': (_, results) =>
+    results.length === 2 && results.every(({ text }) => text.includes('needs approval'))
+      ? null
+      : results.map(({ text }) => text).join(' | '),
   'agt.parallel-storm': (_, results) =>
     results.length === 1000 && results.filter(({ callId }) => callId !== null).length === 32
       ? null

@@ -2,14 +2,14 @@ import { readdirSync } from 'node:fs';
 import { ExecutionContext } from '../../../src/kernel/call/execution-context.ts';
 import type { ErrorCode } from '../../../src/kernel/error.ts';
 import type { Subject } from '../../../src/kernel/ports.ts';
-import { KEEPING_TOOL } from '../../../src/kernel/tool/kept-changes.ts';
+import { KEEPING_TOOL, type KeptChanges } from '../../../src/kernel/tool/kept-changes.ts';
 import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
 import { createFilePolicy } from '../../../src/kernel/world/file-policy.ts';
 import type { ClassifiedChange } from '../../../src/kernel/world/stage.ts';
 import { MODES } from '../../../src/policy/mode.ts';
 import { bash } from '../../../src/tools/shell/bash.ts';
 import type { Attack, Observation, OutcomeName } from '../attack.ts';
-import { openCommandWorld, policyFor } from '../command-world.ts';
+import { type CommandWorld, openCommandWorld, policyFor } from '../command-world.ts';
 import type { Fixture } from '../fixture.ts';
 import { observe, type Runner } from '../harness.ts';
 import { COMMAND_TEXTS, DECISION_TEXTS } from './commands-texts.ts';
@@ -32,20 +32,45 @@ async function runCommand(fixture: Fixture): Promise<Observation> {
   const results: ToolResult[] = [];
   for (const { tool, input } of stepsOf(attack)) results.push(await world.toolwright.call(tool, input));
   const durationMs = performance.now() - startedAt;
-  const ran = results.flatMap((result) => outcomesOf(result, world.asked.length > 0));
-  // A question about the changes of a command is the question about the command.
-  const refused = world.asked.some(({ tool }) => tool === KEEPING_TOOL) ? (['ask'] as const) : [];
-  const outcomes = [...new Set([...ran, ...refused])];
-  const text = [...results, ...world.asked, ...world.logged].map((each) => JSON.stringify(each)).join('\n');
   const asksAlive = attack.expect.assert.includes('alive');
   const after = asksAlive ? await world.toolwright.call('bash', { command: 'echo here' }) : undefined;
+  return { ...(await observeCalls(world, results, durationMs)), ...(after && { answersAfter: after.ok }) };
+}
+
+/** The outcome of calls, with everything that was said, asked and logged about them. */
+export async function observeCalls(
+  { toolwright, asked, logged }: CommandWorld,
+  results: readonly ToolResult[],
+  durationMs: number,
+): Promise<Observation> {
+  const ran = results.flatMap((result) => outcomesOf(result, asked.length > 0));
+  // A question about the changes of a command is the question about the command.
+  const isRefused = asked.some(({ tool }) => tool === KEEPING_TOOL);
+  const discarded = results.filter(isDiscarded);
+  const failed =
+    isRefused || discarded.length > 0 ? undefined : results.map(failureOf).find((each) => each !== undefined);
+  const isDenied = !isRefused && discarded.length > 0;
   return {
-    outcomes,
-    text,
+    outcomes: [
+      ...new Set([...ran, ...(isRefused ? (['ask'] as const) : []), ...(isDenied ? (['deny'] as const) : [])]),
+    ],
+    text: [...results, ...asked, ...logged].map((each) => JSON.stringify(each)).join('\n'),
     durationMs,
-    detail: { results, logged: world.logged, recorded: JSON.stringify(await world.toolwright.executor.history()) },
-    ...(after && { answersAfter: after.ok }),
+    detail: { results, logged, recorded: JSON.stringify(await toolwright.executor.history()) },
+    ...(failed !== undefined && { failed }),
   };
+}
+
+/** It ran, and the policy refused all of its changes in words. */
+function isDiscarded({ ok, value }: ToolResult): boolean {
+  const { changed } = (ok ? value : {}) as { changed?: KeptChanges | null };
+  return changed?.state === 'discarded' && changed.reason !== null;
+}
+
+/** Null is the exit code of a process that still runs. */
+function failureOf({ ok, value, text }: ToolResult): string | undefined {
+  const { exitCode = null, signal = null } = (ok ? value : {}) as { exitCode?: number | null; signal?: string | null };
+  return (exitCode === null || exitCode === 0) && signal === null ? undefined : text;
 }
 
 function stepsOf({ tool, input }: Attack): Step[] {

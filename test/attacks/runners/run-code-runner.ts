@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isHarmlessGitConfig } from '../../../src/git/harmless-config.ts';
 import { createFilePolicy } from '../../../src/kernel/world/file-policy.ts';
 import type { Limits, RunRequest, RunResult, Sandbox } from '../../../src/kernel/world/sandbox.ts';
 import { createBubblewrap } from '../../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { makeStage, ran, type SandboxRun } from '../../../src/testing/try-sandbox.ts';
+import { runCode as tool } from '../../../src/tools/code/run-code.ts';
 import type { Observation } from '../attack.ts';
 import { markedProcesses } from '../check-asserts.ts';
+import { diskUseFinding } from '../disk-use.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner, TextCheck } from '../harness.ts';
 import { commandsRunner } from './commands-runner.ts';
+import { COMMAND_TEXTS } from './commands-texts.ts';
 import { selfApprove } from './self-approve.ts';
 
 /** `run_code` as far as the sandbox alone can answer for it. */
@@ -25,7 +27,6 @@ interface Detail {
   readonly results: readonly SandboxRun[];
   /** Runs a script in the same sandbox, to see what there is to see. */
   probe(script: string): Promise<string>;
-  readonly gitConfig: string;
 }
 
 const MB = 1024 * 1024;
@@ -36,7 +37,7 @@ export function createRunCodeRunner(open: (fixture: Fixture) => Sandbox): Runner
   return {
     kind: 'execute',
     run: (fixture) => runCode(fixture, open),
-    texts: { sbx: (_fixture, seen) => (seen.detail as { text: string | null }).text },
+    texts: { ...COMMAND_TEXTS, sbx: (_fixture, seen) => (seen.detail as { text: string | null }).text },
   };
 }
 
@@ -44,14 +45,13 @@ async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): P
   const { input } = fixture.attack;
   if (fixture.attack.class === 'sbx.self-approve') return selfApprove(fixture);
   // Cases about arguments and other tools go to the tool itself; the rest go to the sandbox below it.
-  if ('steps' in input || 'cwd' in input) return commandsRunner.run(fixture);
-  // Files are there once the changes of a run are kept.
-  if (fixture.attack.expect.assert.some((each) => each.startsWith('exists:'))) return commandsRunner.run(fixture);
+  if ('steps' in input || 'cwd' in input || isAboutWorkspace(fixture)) return commandsRunner.run(fixture);
   if (fixture.attack.class === 'sbx.parent-death') return killTheRuntime(fixture);
   const sandbox = open(fixture);
-  const gitConfig = readText(join(fixture.workspace, '.git/config'));
   const startedAt = performance.now();
   const code = ('parallel' in input ? input['input'] : input) as unknown as Code;
+  const checked = tool.input.check(code);
+  if (!checked.ok) throw new Error(`no such code could be run: ${JSON.stringify(checked.issues)}`);
   const times = 'parallel' in input ? Number(input['parallel']) : 1;
   const answers = await Promise.all(
     Array.from({ length: times }, async () => sandbox.run(await inStage(toRequest(code, fixture), sandbox))),
@@ -59,7 +59,8 @@ async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): P
   const durationMs = performance.now() - startedAt;
   const failure = answers.find((answer) => !answer.ok);
   const results = answers.flatMap((answer) => (answer.ok ? [ran(answer.value)] : []));
-  const detail: Detail = { results, gitConfig, probe: (script) => probe(sandbox, fixture, script) };
+  const detail: Detail = { results, probe: (script) => probe(sandbox, fixture, script) };
+  const broken = results.find(({ exitCode, endedBy }) => exitCode !== 0 && endedBy === null);
   const asksAlive = fixture.attack.expect.assert.includes('alive');
   const seen = {
     ...(asksAlive && { answersAfter: (await detail.probe('echo here')) === 'here' }),
@@ -67,10 +68,21 @@ async function runCode(fixture: Fixture, open: (fixture: Fixture) => Sandbox): P
     text: failure !== undefined && !failure.ok ? failure.error.message : results.map(shown).join('\n'),
     durationMs,
     detail,
+    ...(broken && { failed: shown(broken) }),
   };
-  const checked = await withTexts(fixture, seen);
+  const seenWithTexts = await withTexts(fixture, seen);
   await sandbox.close();
-  return checked;
+  return seenWithTexts;
+}
+
+/** The sandbox alone keeps no change and asks nobody: there, nothing could happen to the workspace. */
+function isAboutWorkspace({ attack, workspace }: Fixture): boolean {
+  const isInside = (assertion: string) => /^(absent|exists|same|eq):/.test(assertion) && assertion.includes(workspace);
+  const isSetting = (line: string) => line.startsWith('cfg:') && !line.includes('write limit');
+  const { class: name, expect, setup } = attack;
+  return (
+    name in COMMAND_TEXTS || expect.any_of.includes('ask') || expect.assert.some(isInside) || setup.some(isSetting)
+  );
 }
 
 /** Text checks need the sandbox, which is closed when the case is over: so they are made here and kept. */
@@ -187,14 +199,6 @@ const TEXTS: Readonly<Record<string, TextCheck>> = {
       fixture,
       seen,
     ),
-  'sbx.git-hooks': (fixture, seen) => {
-    const unchanged = readText(join(fixture.workspace, '.git/config')) === (seen.detail as Detail).gitConfig;
-    return unchanged ? null : '.git/config has changed';
-  },
-  'sbx.config-missing-at-start': (fixture) => {
-    const planted = obeyedFiles(fixture.workspace);
-    return planted.length === 0 ? null : `the host would obey ${planted.join(', ')}`;
-  },
   'sbx.pids': (_fixture, seen) =>
     endedBy(seen).includes('processes') || /limit|temporarily unavailable/i.test(seen.text) ? null : 'no limit was met',
   'sbx.memory': (_fixture, seen) => {
@@ -206,6 +210,10 @@ const TEXTS: Readonly<Record<string, TextCheck>> = {
   },
   'sbx.disk': (_fixture, seen) =>
     endedBy(seen).includes('write') && /wrote more than its limit/.test(seen.text) ? null : 'no limit was met',
+  'sbx.disk-fallocate': ({ folder }, seen) => {
+    const isLimited = endedBy(seen).includes('write') || /OSError/.test(seen.text);
+    return diskUseFinding(folder) ?? (isLimited ? null : `no limit was met: ${seen.text.slice(0, 300)}`);
+  },
   'sbx.reserve': (_fixture, seen) =>
     endedBy(seen).includes('write') || /OSError/.test(seen.text)
       ? null
@@ -243,18 +251,6 @@ const TEXTS: Readonly<Record<string, TextCheck>> = {
     'lo',
   ),
 };
-
-/** Protected files that exist in the workspace and are neither samples nor plain settings. */
-function obeyedFiles(workspace: string): string[] {
-  const policy = createFilePolicy();
-  return readdirSync(workspace, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(workspace.length + 1))
-    .filter((path) => policy.judge(path).access === 'read-only' && !/\.sample$/.test(path))
-    .filter(
-      (path) => !/\.git\/config$/.test(path) || !isHarmlessGitConfig(readText(join(workspace, path)), () => false),
-    );
-}
 
 function ownZombies(): string[] {
   return readdirSync('/proc').filter((pid) => {

@@ -3,6 +3,7 @@ import { agentRunner } from './agent-runner.ts';
 import { approvalRunner } from './approval-runner.ts';
 import { commandsRunner, decisionRunner } from './commands-runner.ts';
 import { FILE_TOOLS, fileToolsRunner } from './file-tools-runner.ts';
+import { hostMeanwhileRunner, killedRuntimeRunner } from './host-meanwhile-runner.ts';
 import { mcpHttpRunner, mcpStdioRunner } from './mcp-runner.ts';
 import { recordRunner } from './record-runner.ts';
 import { runCodeRunner } from './run-code-runner.ts';
@@ -22,6 +23,9 @@ export const runners: Runners = {
   'fault:config': recordRunner,
   'race:config': recordRunner,
   'run:bash': commandsRunner,
+  'race:bash': hostMeanwhileRunner,
+  'race:run_code': hostMeanwhileRunner,
+  'fault:bash': killedRuntimeRunner,
   'policy:bash': decisionRunner,
   'netstub:web_fetch': webRunner,
   'netstub:web_search': webRunner,

@@ -25,15 +25,15 @@ export const tokenLeakRunner: Runner = {
     try {
       await lookAround(app, add);
       const leak = [...places].find(([, text]) => text.includes(app.server.tokens.own));
-      if (leak !== undefined) throw new Error(`the token is in ${leak[0]}`);
       const unseen = WATCHED.filter((place) => !places.get(place));
       if (unseen.length > 0) throw new Error(`nothing was seen of ${unseen.join(', ')}`);
-      return { outcomes: ['allow'], text: '', durationMs: 0, detail: null } satisfies Observation;
+      return { outcomes: ['allow'], text: '', durationMs: 0, detail: leak?.[0] ?? null } satisfies Observation;
     } finally {
       await app[Symbol.asyncDispose]();
       await closeBrowser();
     }
   },
+  texts: { 'srv.token-leak': (_fixture, { detail }) => (detail === null ? null : `the token is in ${detail}`) },
 };
 
 const LINKED = 'https://linked.example/page';
