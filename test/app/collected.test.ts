@@ -63,6 +63,9 @@ test('a session collects the changes of several calls, and one decision keeps a 
     null,
   ]);
   expect(await collect.isChecked()).toBe(true);
+  await newSession(page);
+  await page.getByRole('heading', { name: 'How do you want to start?' }).waitFor();
+  await callCard(page, 'bash').waitFor({ state: 'detached' });
 });
 
 test('what was collected is pending when collecting ends, and can be discarded', LONG, async () => {

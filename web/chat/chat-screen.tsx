@@ -21,7 +21,7 @@ export function ChatScreen(): ReactNode {
       <SessionBar />
       <Feed key={current ?? ''} session={current} />
       <ApprovalDock />
-      {current !== null && <CollectedChanges key={current} session={current} />}
+      {current !== null && <CollectedChanges key={`changes of ${current}`} session={current} />}
       <Composer session={current} />
     </div>
   );
