@@ -47,6 +47,9 @@ test('a session collects the changes of several calls, and one decision keeps a 
   await switchTo(collect, true);
   await callTool(page, 'bash', { command: "sed -i 's/= 1/= 2/' values.ts; echo made > made.txt" });
   await callCard(page, 'bash').locator('[data-effect]').getByText('exit 0 · 1 changed, 1 new · collected').waitFor();
+  await callCard(page, 'bash').getByRole('button').first().click();
+  await callCard(page, 'bash').getByText('values.ts').first().waitFor();
+  expect(await callCard(page, 'bash').getByRole('button', { name: 'Undo' }).count()).toBe(0);
   await callTool(page, 'write_file', { path: 'notes.txt', content: 'a note' });
   const collected = page.getByRole('region', { name: 'Collected changes' });
   await collected.getByText('1 changed, 2 new').waitFor();

@@ -89,6 +89,11 @@ function Details({ call }: { call: CallItem }): ReactNode {
   );
 }
 
+/** Collected changes are not in the workspace yet. */
+function canUndo({ writes, kept }: CallItem): boolean {
+  return writes || (kept !== null && kept.total > 0 && kept.state !== 'collected');
+}
+
 function ReviewButton({ id }: { id: string }): ReactNode {
   const say = useWords();
   const [open, setOpen] = useState(false);
@@ -140,7 +145,7 @@ function Actions({ call }: { call: CallItem }): ReactNode {
           {say('stopCall')}
         </button>
       )}
-      {call.phase === 'done' && (call.writes || (call.kept?.total ?? 0) > 0) && said === null && (
+      {call.phase === 'done' && canUndo(call) && said === null && (
         <button type="button" className="button" onClick={() => void undo()}>
           {say('undo')}
         </button>
