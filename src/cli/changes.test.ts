@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -175,6 +175,21 @@ test('a long diff is cut, and what a session collects has nothing to undo', { ti
   await collecting.done;
   expect(collecting.output()).toMatch(/^ {4}Collected for one decision: 1 changed$/m);
   expect(collecting.output()).not.toContain('toolwright undo');
+});
+
+test('a hint for what a command met is shown in full, also after long output', { timeout: LONG }, async () => {
+  using fixture = place();
+  const chat = start(fixture, ['chat', '--mode', 'auto'], true);
+  await chat.until('you>');
+  const command = 'mkdir d; touch d/f; seq 60; python3 -c "import os; os.rename(\\"kept\\", \\"moved\\")"';
+  mkdirSync(join(fixture.workspace, 'kept'));
+  chat.type(`/bash ${JSON.stringify({ command })}`);
+  await chat.until('more lines');
+  chat.type('/exit');
+  await chat.done;
+  expect(chat.output()).toMatch(
+    /^ {4}A folder that was there before the command cannot be renamed by rename\(2\) here: use mv, or move_file\.$/m,
+  );
 });
 
 test('a call says how its changes are undone, beside its result', { timeout: LONG }, async () => {

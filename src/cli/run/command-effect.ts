@@ -20,6 +20,12 @@ export function exitCodeIn(value: unknown): number | undefined {
   return typeof exitCode === 'number' ? exitCode : undefined;
 }
 
+/** Hints and other information beside the output of a command; none in every other value. */
+export function notesIn(value: unknown): readonly string[] {
+  const { notes } = (value ?? {}) as { notes?: readonly unknown[] };
+  return Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [];
+}
+
 /** The diffs in the value of the call that kept the changes of a command; none in every other value. */
 export function keptDiffsIn(value: unknown): readonly KeptDiff[] {
   const { diffs } = (value ?? {}) as { diffs?: readonly KeptDiff[] };

@@ -3,7 +3,7 @@ import type { Event, EventData } from '../../kernel/call/event.ts';
 import { commandOfKeeping } from '../../protocol/command-of-keeping.ts';
 import type { Cli } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
-import { effectLines, exitCodeIn, type KeptDiff, keptDiffsIn } from './command-effect.ts';
+import { effectLines, exitCodeIn, type KeptDiff, keptDiffsIn, notesIn } from './command-effect.ts';
 
 const MAX_LINES = 8;
 const MAX_ARGUMENT_CHARS = 400;
@@ -98,7 +98,10 @@ export class RunView {
     this.#keptDiffs.delete(callId);
     for (const line of effectLines(this.#cli, { callId, value: outcome.value, keptDiffs }))
       this.#cli.print(`    ${line}`);
-    const lines = outcome.text.split('\n');
+    // In full, since they say what to do next; in the text they stand at the end, which is cut.
+    const notes = notesIn(outcome.value);
+    for (const note of notes) this.#cli.print(style.yellow(`    ${harmless(note)}`));
+    const lines = outcome.text.split('\n').filter((line) => !notes.includes(line.slice(1, -1)));
     // An error is never cut: the next step is at its end.
     const fitted = (line: string) => (outcome.ok ? style.line(line, 4) : harmless(line));
     for (const line of lines.slice(0, MAX_LINES)) this.#cli.print(style.dim(`    ${fitted(line)}`));
