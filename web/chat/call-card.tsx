@@ -82,6 +82,12 @@ function Details({ call }: { call: CallItem }): ReactNode {
       )}
       {call.live !== '' && <LiveOutput text={call.live} />}
       {call.phase === 'waiting' && call.keeping?.approvalId != null && <ReviewButton id={call.keeping.approvalId} />}
+      {/* In the text they stand at the end, which is folded. */}
+      {call.notes.map((note) => (
+        <p key={note} className="text-sm text-warn [overflow-wrap:anywhere]">
+          <VisibleText text={note} />
+        </p>
+      ))}
       {isOver(call) && <CallResult call={call} />}
       {isOver(call) && call.kept !== null && <CommandChanges call={call} kept={call.kept} />}
       <Actions call={call} />
