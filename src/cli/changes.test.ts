@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -131,6 +131,75 @@ test('a conflict leaves the changes; the rest is kept, then discarded', { timeou
   expect(discarded).toMatchObject({ code: 0, output: '已放弃\n' });
   expect(await ran(fixture, ['keep', id])).toMatchObject({ code: 1 });
   expect(texts(fixture)).toEqual(['mine\n', 'old\n', null]);
+});
+
+test('a command ends with its exit code, the diff that was kept, and how to undo it', { timeout: LONG }, async () => {
+  using fixture = place();
+  const chat = start(fixture, ['chat', '--session', 's', '--mode', 'auto'], true);
+  await chat.until('you>');
+  chat.type(`/bash ${JSON.stringify({ command: `printf 'two\\033]0;x\\007\\n' > a.txt; echo x > new.txt; exit 3` })}`);
+  await chat.until('takes it back.');
+  chat.type('/exit');
+  await chat.done;
+  expect(chat.output()).toMatch(/^ {2}✗ bash exit 3 · \d+ ms$/m);
+  expect(chat.output()).toMatch(/^ {4}Kept: 1 changed, 1 new$/m);
+  expect(chat.output()).toMatch(/^ {4}--- a\.txt$/m);
+  expect(chat.output()).toMatch(/^ {4}-one$/m);
+  expect(chat.output()).toMatch(/^ {4}\+two\\x1b\]0;x\\x07$/m);
+  expect(chat.output()).not.toContain('\u001b]0;');
+  expect(chat.output()).not.toContain('▸ apply_changes');
+  const [, callId = ''] = /toolwright undo (\S+) takes it back\./.exec(chat.output()) ?? [];
+  const replayed = await ran(fixture, ['replay', 's']);
+  expect(replayed.output).toMatch(/^ {4}-one$/m);
+  expect(replayed.output).toContain(`toolwright undo ${callId}`);
+  expect((await ran(fixture, ['undo', callId])).code).toBe(0);
+  expect(texts(fixture)).toEqual(['one\n', 'old\n', null]);
+});
+
+test('a long diff is cut, and what a session collects has nothing to undo', { timeout: LONG }, async () => {
+  using fixture = place();
+  const chat = start(fixture, ['chat', '--session', 's', '--mode', 'auto'], true);
+  await chat.until('you>');
+  chat.type('/bash {"command":"seq 100 > a.txt"}');
+  await chat.until('takes it back.');
+  chat.type('/exit');
+  await chat.done;
+  expect(chat.output()).toMatch(/^ {4}\+30$/m);
+  expect(chat.output()).not.toMatch(/^ {4}\+50$/m);
+  expect(chat.output()).toMatch(/^ {4}… \d+ more lines$/m);
+  const collecting = start(fixture, ['chat', '--collect', '--mode', 'auto'], true);
+  await collecting.until('you>');
+  collecting.type('/bash {"command":"echo three > a.txt"}');
+  await collecting.until('exit code 0');
+  collecting.type('/exit');
+  await collecting.done;
+  expect(collecting.output()).toMatch(/^ {4}Collected for one decision: 1 changed$/m);
+  expect(collecting.output()).not.toContain('toolwright undo');
+});
+
+test('a hint for what a command met is shown in full, also after long output', { timeout: LONG }, async () => {
+  using fixture = place();
+  const chat = start(fixture, ['chat', '--mode', 'auto'], true);
+  await chat.until('you>');
+  const command = 'mkdir d; touch d/f; seq 60; python3 -c "import os; os.rename(\\"kept\\", \\"moved\\")"';
+  mkdirSync(join(fixture.workspace, 'kept'));
+  chat.type(`/bash ${JSON.stringify({ command })}`);
+  await chat.until('more lines');
+  chat.type('/exit');
+  await chat.done;
+  expect(chat.output()).toMatch(
+    /^ {4}A folder that was there before the command cannot be renamed by rename\(2\) here: use mv, or move_file\.$/m,
+  );
+});
+
+test('a call says how its changes are undone, beside its result', { timeout: LONG }, async () => {
+  using fixture = place();
+  const call = await ran(fixture, ['call', 'bash', '--set', 'mode=auto', '--command', 'echo two > a.txt']);
+  const [, callId = ''] = /toolwright undo (\S+) takes it back\./.exec(call.output) ?? [];
+  expect((await ran(fixture, ['undo', callId])).code).toBe(0);
+  expect(texts(fixture)).toEqual(['one\n', 'old\n', null]);
+  const read = await ran(fixture, ['call', 'read_file', '--path', 'a.txt']);
+  expect(read.output).not.toContain('undo');
 });
 
 test('explain --run shows the effect of a command and keeps nothing', { timeout: LONG }, async () => {

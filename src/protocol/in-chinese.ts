@@ -25,6 +25,14 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^It takes away what nothing else has: (?<rest>.+)\.$/s, '它会失去别处没有的内容：$rest。'],
   [/^its text is in no commit$/, '它的内容不在任何提交中'],
   [/^the repository has commits or objects in it that are nowhere else$/, '仓库里有别处没有的提交或对象'],
+  [
+    /^(.+) does not collect its changes, so none can stand on them: begin with it\.$/s,
+    '$1 没有在收集更改，因此不能并入其中：请先让它开始收集。',
+  ],
+  [
+    /^These stand on the changes of (.+): (.+)\. End or decide about them first\.$/s,
+    '以下各项以 $1 的更改为基础：$2。请先结束它们，或对其作出决定。',
+  ],
   // Reasons for an approval or a refusal.
   [/^Mode plan only reads\. (?<rest>.+)$/s, 'plan 模式只允许读取。$rest'],
   [/^Mode strict allows only listed calls\. (?<rest>.+)$/s, 'strict 模式只允许清单内的操作。$rest'],

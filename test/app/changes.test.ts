@@ -156,3 +156,15 @@ test('changes are discarded with a word to the agent, in Chinese as well', LONG,
   const { items } = (await app.server.get('/v1/history?tool=bash&limit=1')).body;
   expect(items[0].outcome.text).toContain('先写测试。');
 });
+
+test('a hint for what a command met is on its card, also after long output', LONG, async () => {
+  const page = await app.open('/');
+  const command = "seq 400; echo 'mv: Invalid cross-device link' >&2; exit 1";
+  await callTool(page, 'bash', { command });
+  const card = callCard(page, 'bash').filter({ hasText: 'seq 400' }).last();
+  await card.locator('[data-effect]').getByText('exit 1').waitFor();
+  await card.getByRole('button').first().click();
+  const hint = card.getByText('cannot be renamed by rename(2) here: use mv, or move_file.');
+  await hint.scrollIntoViewIfNeeded();
+  expect(await hint.isVisible()).toBe(true);
+});

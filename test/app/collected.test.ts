@@ -33,6 +33,10 @@ async function newSession(page: Page): Promise<void> {
   await page.waitForURL((url) => url.href.includes(id));
 }
 
+function sessionOf(page: Page): string {
+  return decodeURIComponent(page.url().split('/').at(-1) ?? '');
+}
+
 /** The box shows the wish at once, and can be used again when the server has answered. */
 async function switchTo(box: Locator, on: boolean): Promise<void> {
   await box.setChecked(on);
@@ -47,6 +51,9 @@ test('a session collects the changes of several calls, and one decision keeps a 
   await switchTo(collect, true);
   await callTool(page, 'bash', { command: "sed -i 's/= 1/= 2/' values.ts; echo made > made.txt" });
   await callCard(page, 'bash').locator('[data-effect]').getByText('exit 0 · 1 changed, 1 new · collected').waitFor();
+  await callCard(page, 'bash').getByRole('button').first().click();
+  await callCard(page, 'bash').getByText('values.ts').first().waitFor();
+  expect(await callCard(page, 'bash').getByRole('button', { name: 'Undo' }).count()).toBe(0);
   await callTool(page, 'write_file', { path: 'notes.txt', content: 'a note' });
   const collected = page.getByRole('region', { name: 'Collected changes' });
   await collected.getByText('1 changed, 2 new').waitFor();
@@ -63,6 +70,9 @@ test('a session collects the changes of several calls, and one decision keeps a 
     null,
   ]);
   expect(await collect.isChecked()).toBe(true);
+  await newSession(page);
+  await page.getByRole('heading', { name: 'How do you want to start?' }).waitFor();
+  await callCard(page, 'bash').waitFor({ state: 'detached' });
 });
 
 test('what was collected is pending when collecting ends, and can be discarded', LONG, async () => {
@@ -79,3 +89,74 @@ test('what was collected is pending when collecting ends, and can be discarded',
   await pending.waitFor({ state: 'detached' });
   expect(inWorkspace('gone.txt')).toBe(null);
 });
+
+test('a session stands on what another one has collected, and is kept there', LONG, async () => {
+  const page = await app.open('/', { viewport: { width: 1280, height: 900 } });
+  await newSession(page);
+  const parent = sessionOf(page);
+  const collect = page.getByRole('checkbox', { name: 'Collect changes' });
+  const onto = page.getByRole('combobox', { name: 'for', exact: true });
+  const collected = page.getByRole('region', { name: 'Collected changes' });
+  await switchTo(collect, true);
+  await onto.waitFor({ state: 'detached' });
+  await callTool(page, 'bash', { command: 'echo below > below.txt' });
+  await collected.getByText('1 new').waitFor();
+
+  await newSession(page);
+  const child = sessionOf(page);
+  await onto.selectOption(parent);
+  await app.shot(page, 'collect-onto');
+  await switchTo(collect, true);
+  await callTool(page, 'bash', { command: 'cat below.txt > above.txt' });
+  await collected.getByText('1 new').waitFor();
+  await collected.getByText('Keeping them adds them to the collected changes of').waitFor();
+  await app.shot(page, 'collected-onto');
+  await collected.getByRole('button', { name: 'Collected changes' }).click();
+  await collected.getByRole('button', { name: 'Keep all' }).click();
+  await collected.waitFor({ state: 'detached' });
+  expect(inWorkspace('above.txt')).toBe(null);
+
+  const sessions = page.getByRole('combobox', { name: 'Sessions', exact: true });
+  await sessions.selectOption(parent);
+  await collected.getByText('2 new').waitFor();
+  await collect.uncheck();
+  const alert = page.getByRole('alert');
+  await alert.waitFor();
+  expect(await alert.textContent()).toContain(`These stand on the changes of ${parent}: session ${child}`);
+  expect(app.errors.splice(0)).toEqual([expect.stringContaining('409')]);
+  await sessions.selectOption(child);
+  await switchTo(collect, false);
+  await sessions.selectOption(parent);
+  await switchTo(collect, false);
+  await collected.getByRole('button', { name: 'Pending changes' }).click();
+  await collected.getByRole('button', { name: 'Keep all' }).click();
+  await collected.waitFor({ state: 'detached' });
+  expect([inWorkspace('below.txt'), inWorkspace('above.txt')]).toEqual(['below\n', 'below\n']);
+});
+
+test(
+  'on a narrow page in Chinese, a session that another client lets collect can be stood on at once',
+  LONG,
+  async () => {
+    const page = await app.open('/', { viewport: { width: 390, height: 800 }, locale: 'zh-CN', colorScheme: 'dark' });
+    const made = page.waitForResponse((response) => response.request().method() === 'POST');
+    await page.getByRole('button', { name: '新会话' }).click();
+    await made;
+    const collect = page.getByRole('checkbox', { name: '收集更改' });
+    await collect.waitFor();
+    const title = 'A parent session with a title that is much longer than a narrow page is wide';
+    const { body } = await app.server.post('/v1/sessions', { title });
+    const put = (collect: boolean) => app.server.send('PUT', `/v1/sessions/${body.id}/collecting`, { collect });
+    expect((await put(true)).status).toBe(200);
+    await page.getByRole('combobox', { name: '保留到', exact: true }).selectOption({ label: title });
+    await app.shot(page, 'collect-onto-narrow');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    // It ends meanwhile, which no event says: the page is told, and offers it no longer.
+    expect((await put(false)).status).toBe(200);
+    await collect.click();
+    await page.getByRole('alert').getByText('没有在收集更改').waitFor();
+    await page.getByRole('option', { name: title }).nth(1).waitFor({ state: 'detached' });
+    expect(await collect.isChecked()).toBe(false);
+    expect(app.errors.splice(0)).toEqual([expect.stringContaining('404')]);
+  },
+);

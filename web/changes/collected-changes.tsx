@@ -1,50 +1,11 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { api, messageOf } from '../api/api.ts';
-import { Trouble } from '../show/trouble.tsx';
-import { callChanges, loadSessions, sessions } from '../state/server-state.ts';
+import { sessionName } from '../show/format.ts';
+import { VisibleText } from '../show/visible-text.tsx';
+import { callChanges, sessions } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { findPending, PendingDecision, type PendingView } from './pending-decision.tsx';
-
-/** Switches whether the changes of a session are collected for one decision. */
-export function CollectSwitch({ session }: { session: string }): ReactNode {
-  const say = useWords();
-  const collects = useStore(sessions).find(({ id }) => id === session)?.collects ?? false;
-  const [trouble, setTrouble] = useState<string | null>(null);
-  // While the server is asked, the box shows the wish.
-  const [wish, setWish] = useState<boolean | null>(null);
-  const change = async ({ collect }: { collect: boolean }) => {
-    setWish(collect);
-    setTrouble(null);
-    try {
-      await api('collectChanges', { at: { id: session }, body: { collect } });
-      await loadSessions();
-    } catch (error) {
-      setTrouble(messageOf(error));
-    }
-    setWish(null);
-  };
-  return (
-    <>
-      <label className="flex items-center gap-1.5 text-sm" title={say('collectHint')}>
-        <input
-          type="checkbox"
-          className="size-4"
-          checked={wish ?? collects}
-          disabled={wish !== null}
-          onChange={({ target }) => void change({ collect: target.checked })}
-        />
-        {say('collect')}
-      </label>
-      {trouble !== null && (
-        <div className="w-full">
-          <Trouble text={trouble} />
-        </div>
-      )}
-    </>
-  );
-}
 
 /** All that a session has collected, or has pending since it ended: read and decided about here. */
 export function CollectedChanges({ session }: { session: string }): ReactNode {
@@ -52,7 +13,8 @@ export function CollectedChanges({ session }: { session: string }): ReactNode {
   const changes = useStore(callChanges);
   const [pending, setPending] = useState<PendingView | null>(null);
   const [open, setOpen] = useState(false);
-  const collects = useStore(sessions).find(({ id }) => id === session)?.collects ?? false;
+  const known = useStore(sessions);
+  const collects = known.find(({ id }) => id === session)?.collects ?? false;
   const deciding = useRef(false);
   const load = useCallback(async () => {
     // Changes that are being decided about are loaded again when that is done.
@@ -71,6 +33,8 @@ export function CollectedChanges({ session }: { session: string }): ReactNode {
     created > 0 ? say('countNew', { count: created }) : '',
     deleted > 0 ? say('countDeleted', { count: deleted }) : '',
   ].filter(Boolean);
+  const { onto } = pending;
+  const parent = onto === null ? undefined : (known.find(({ id }) => id === onto) ?? { id: onto, title: null });
   const Arrow = open ? ChevronDown : ChevronRight;
   return (
     <section aria-label={say('collectedChanges')} className="border-line border-t bg-panel px-3 py-1.5">
@@ -84,6 +48,11 @@ export function CollectedChanges({ session }: { session: string }): ReactNode {
         <span className="font-semibold">{say(pending.collecting ? 'collectedChanges' : 'pendingChanges')}</span>
         <span className="text-soft">{facts.join(', ')}</span>
       </button>
+      {parent !== undefined && (
+        <p className="px-3 text-soft text-sm [overflow-wrap:anywhere]">
+          <VisibleText text={say('keptOnto', { session: sessionName(parent, say) })} />
+        </p>
+      )}
       {open && (
         <div className="max-h-[50vh] overflow-y-auto py-2">
           <PendingDecision

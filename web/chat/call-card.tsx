@@ -82,11 +82,22 @@ function Details({ call }: { call: CallItem }): ReactNode {
       )}
       {call.live !== '' && <LiveOutput text={call.live} />}
       {call.phase === 'waiting' && call.keeping?.approvalId != null && <ReviewButton id={call.keeping.approvalId} />}
+      {/* In the text they stand at the end, which is folded. */}
+      {call.notes.map((note) => (
+        <p key={note} className="text-sm text-warn [overflow-wrap:anywhere]">
+          <VisibleText text={note} />
+        </p>
+      ))}
       {isOver(call) && <CallResult call={call} />}
       {isOver(call) && call.kept !== null && <CommandChanges call={call} kept={call.kept} />}
       <Actions call={call} />
     </div>
   );
+}
+
+/** Collected changes are not in the workspace yet. */
+function canUndo({ writes, kept }: CallItem): boolean {
+  return writes || (kept !== null && kept.total > 0 && kept.state !== 'collected');
 }
 
 function ReviewButton({ id }: { id: string }): ReactNode {
@@ -140,7 +151,7 @@ function Actions({ call }: { call: CallItem }): ReactNode {
           {say('stopCall')}
         </button>
       )}
-      {call.phase === 'done' && (call.writes || (call.kept?.total ?? 0) > 0) && said === null && (
+      {call.phase === 'done' && canUndo(call) && said === null && (
         <button type="button" className="button" onClick={() => void undo()}>
           {say('undo')}
         </button>

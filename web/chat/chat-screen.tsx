@@ -2,8 +2,10 @@ import { Plus } from 'lucide-react';
 import { lazy, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
 import { ApprovalDock } from '../approvals/approval-dock.tsx';
-import { CollectedChanges, CollectSwitch } from '../changes/collected-changes.tsx';
+import { CollectSwitch } from '../changes/collect-switch.tsx';
+import { CollectedChanges } from '../changes/collected-changes.tsx';
 import { go } from '../shell/route.ts';
+import { sessionName } from '../show/format.ts';
 import { LazyPart } from '../show/lazy-part.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { EMPTY_FEED } from '../state/feed.ts';
@@ -21,7 +23,7 @@ export function ChatScreen(): ReactNode {
       <SessionBar />
       <Feed key={current ?? ''} session={current} />
       <ApprovalDock />
-      {current !== null && <CollectedChanges key={current} session={current} />}
+      {current !== null && <CollectedChanges key={`changes of ${current}`} session={current} />}
       <Composer session={current} />
     </div>
   );
@@ -31,6 +33,7 @@ function SessionBar(): ReactNode {
   const say = useWords();
   const known = useStore(sessions);
   const current = useStore(currentSession);
+  const session = known.find(({ id }) => id === current);
   const [trouble, setTrouble] = useState<string | null>(null);
   const create = async () => {
     setTrouble(null);
@@ -44,23 +47,23 @@ function SessionBar(): ReactNode {
   };
   return (
     <div className="flex flex-wrap items-center gap-2 border-line border-b bg-panel px-3 py-1.5">
-      <label className="min-w-0 flex-1">
+      <label className="min-w-28 flex-1">
         <span className="sr-only">{say('sessions')}</span>
         <select className="field max-w-md" value={current ?? ''} onChange={({ target }) => go('chat', target.value)}>
-          {!known.some(({ id }) => id === current) && (
+          {session === undefined && (
             <option value={current ?? ''}>
               {say('untitled')}
               {current !== null && ` · ${current.slice(0, 8)}`}
             </option>
           )}
-          {known.map(({ id, title }) => (
-            <option key={id} value={id}>
-              {title ?? `${say('untitled')} · ${id.slice(0, 8)}`}
+          {known.map((each) => (
+            <option key={each.id} value={each.id}>
+              {sessionName(each, say)}
             </option>
           ))}
         </select>
       </label>
-      {known.some(({ id }) => id === current) && current !== null && <CollectSwitch key={current} session={current} />}
+      {session !== undefined && <CollectSwitch key={session.id} session={session} />}
       <button type="button" className="button" onClick={() => void create()}>
         <Plus size={16} aria-hidden />
         {say('newSession')}

@@ -15,7 +15,17 @@ function call(id: string, requestedAt: number, phase: Phase, durationMs = 10): C
       requestedAt,
       startedAt: requestedAt,
     },
-    ...{ durationMs, changed: [], cut: false, exitCode: null, kept: null, keeping: null, writes: false, ...rest },
+    ...{
+      durationMs,
+      changed: [],
+      cut: false,
+      exitCode: null,
+      notes: [],
+      kept: null,
+      keeping: null,
+      writes: false,
+      ...rest,
+    },
   };
 }
 const message = (id: string): MessageItem => ({ kind: 'message', id, seq: 0, role: 'assistant', text: id, at: 0 });

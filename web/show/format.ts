@@ -1,3 +1,6 @@
+import type { SessionView } from '../../src/protocol/sessions.ts';
+import type { Translate } from '../words/words.ts';
+
 /** `0.4 s`, `12 s`, `3 min`, `24 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 950) return `${Math.max(1, Math.round(ms))} ms`;
@@ -26,4 +29,9 @@ export function formatDayAndTime(at: number, language: 'en' | 'zh'): string {
 export function formatDateTime(at: number, language: 'en' | 'zh'): string {
   const style = { dateStyle: 'short', timeStyle: 'medium' } as const;
   return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', style).format(at);
+}
+
+/** The title of a session, or a part of its id. */
+export function sessionName({ id, title }: Pick<SessionView, 'id' | 'title'>, say: Translate): string {
+  return title ?? `${say('untitled')} · ${id.slice(0, 8)}`;
 }

@@ -28,6 +28,8 @@ export interface CallItem {
   readonly cut: boolean;
   /** The exit code of a command that has ended. */
   readonly exitCode: number | null;
+  /** Hints and other information beside the output of a command. */
+  readonly notes: readonly string[];
   /** Whether the changes of a command were kept; null where there were none. */
   readonly kept: KeptChangesView | null;
   /** The call inside a command that decides about its changes, and the question about them. */
@@ -202,18 +204,24 @@ function newCall(event: Extract<RecordedEvent, { type: 'call.requested' }>): Cal
     changed: [],
     cut: false,
     exitCode: null,
+    notes: [],
     kept: null,
     keeping: null,
     writes: false,
   };
 }
 
-/** The exit code and the changes in the value of a command; nothing for other calls. */
-function effectOf(value: unknown): Pick<CallItem, 'exitCode' | 'kept'> {
-  const { exitCode, changed } = (value ?? {}) as { exitCode?: unknown; changed?: KeptChangesView | null };
+/** The exit code, the notes and the changes in the value of a command; nothing for other calls. */
+function effectOf(value: unknown): Pick<CallItem, 'exitCode' | 'notes' | 'kept'> {
+  const { exitCode, notes, changed } = (value ?? {}) as {
+    exitCode?: unknown;
+    notes?: readonly unknown[];
+    changed?: KeptChangesView | null;
+  };
   const isKept = typeof changed === 'object' && changed !== null && 'state' in changed;
   return {
     exitCode: typeof exitCode === 'number' ? exitCode : null,
+    notes: Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [],
     kept: isKept && changed.state !== 'nothing changed' ? changed : null,
   };
 }

@@ -163,6 +163,7 @@ function applyOther(event: StreamEvent): void {
     case 'call.started':
     case 'call.finished':
       noteCall(event);
+      if (event.type === 'call.finished' && event.data.tool === 'person:collect') void loadSessions().catch(ignore);
       break;
     case 'mode.switched':
     case 'model.switched':

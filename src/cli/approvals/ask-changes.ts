@@ -4,7 +4,7 @@ import type { ApprovalRequest, ApprovalResponse } from '../../kernel/ports.ts';
 import type { ChangesSelection } from '../../kernel/tool/kept-changes.ts';
 import type { Cli } from '../cli.ts';
 import { harmless } from '../text/style.ts';
-import { changesDiffs, changesList } from './changes-lines.ts';
+import { changesDiffs, changesList, paintDiffLine } from './changes-lines.ts';
 import type { Prompter } from './prompter.ts';
 
 /** Lines of diffs shown with the question, beside those of protected files; "v" shows all. */
@@ -31,7 +31,7 @@ export async function askChanges(
     if (answer === undefined) return { approved: false, by: 'terminal' };
     if (['k', 'keep', '保留'].includes(key)) return { approved: true, by: 'terminal' };
     if (['v', 'view', '?', '查看'].includes(key)) {
-      for (const line of changesDiffs(block.items, words)) cli.print(`  ${painted(line, style)}`);
+      for (const line of changesDiffs(block.items, words)) cli.print(`  ${paintDiffLine(line, style)}`);
     } else if (['p', 'part', '部分'].includes(key)) {
       const part = await askPart(cli, prompter, { request, block, signal });
       if (part !== undefined) return { approved: true, modifiedArgs: { ...request.args, ...part }, by: 'terminal' };
@@ -52,7 +52,7 @@ function show({ words, style, print }: Cli, { reason }: ApprovalRequest, block: 
     words,
   );
   const shown = [...changesDiffs(block.items.filter(isProtected), words), ...rest.slice(0, MAX_LINES)];
-  for (const line of shown) print(`  ${painted(line, style)}`);
+  for (const line of shown) print(`  ${paintDiffLine(line, style)}`);
   if (rest.length > MAX_LINES) print(`  ${words.moreLines(rest.length - MAX_LINES)}`);
 }
 
@@ -69,9 +69,4 @@ async function askPart(
     if ('selection' in read) return read.selection;
     note(`  ${harmless('unknown' in read ? words.notAChange(read.unknown) : words.noHunk(read.path, read.hunks))}`);
   }
-}
-
-function painted(line: string, style: Cli['style']): string {
-  if (line.startsWith('+')) return style.green(line);
-  return line.startsWith('-') && !line.startsWith('--- ') ? style.red(line) : style.dim(line);
 }

@@ -1,7 +1,7 @@
 import type { ChangeItem } from '../../kernel/call/approval.ts';
 import type { ChangesBlock } from '../../kernel/call/read-selection.ts';
 import { oneLine } from '../../kernel/text/visible.ts';
-import { harmless } from '../text/style.ts';
+import { harmless, type Style } from '../text/style.ts';
 import type { Words } from '../text/words.ts';
 
 const MARKS = { created: 'A', modified: 'M', deleted: 'D', mode: 'M' } as const;
@@ -15,12 +15,21 @@ export function changesList({ items, total, repository }: ChangesBlock, words: W
 }
 
 /** The diffs, each below its path. A protected file comes first and is never left out of a short view. */
-export function changesDiffs(items: readonly ChangeItem[], words: Words): string[] {
+export function changesDiffs(
+  items: readonly Pick<ChangeItem, 'path' | 'diff' | 'truncated'>[],
+  words: Words,
+): string[] {
   return items.flatMap(({ path, diff, truncated }) => {
     if (truncated) return [`--- ${harmless(oneLine(path))}: ${words.diffLeftOut}`];
     if (diff === undefined || diff === '') return [];
     return [`--- ${harmless(oneLine(path))}`, ...harmless(diff).replace(/\n$/, '').split('\n')];
   });
+}
+
+/** Colours a line of `changesDiffs`. */
+export function paintDiffLine(line: string, style: Style): string {
+  if (line.startsWith('+')) return style.green(line);
+  return line.startsWith('-') && !line.startsWith('--- ') ? style.red(line) : style.dim(line);
 }
 
 function aboutItem(item: ChangeItem, words: Words): string {

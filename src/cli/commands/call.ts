@@ -86,8 +86,10 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     if (json) {
       const what = ok ? { value: result.value } : { error: result.error };
       cli.print(toJson({ ok, callId, ...what }));
-    } else if (ok) cli.print(io.stdout.isTTY ? harmless(text) : text);
-    else if (described === undefined) failWith(cli, unknownTool(cli, registry, tool));
+    } else if (ok) {
+      cli.print(io.stdout.isTTY ? harmless(text) : text);
+      if (callId !== null && app.workspace.canUndo(callId)) cli.note(cli.words.nextUndo(callId));
+    } else if (described === undefined) failWith(cli, unknownTool(cli, registry, tool));
     else {
       const next = result.error.code === 'INVALID_INPUT' ? cli.words.nextHelp(`toolwright call ${tool}`) : '';
       const said = `${cli.words.said(text)}${next && `. ${next}`}`;

@@ -2,8 +2,8 @@ import type { Outcome } from '../../kernel/call/call.ts';
 import type { Event, EventData } from '../../kernel/call/event.ts';
 import { commandOfKeeping } from '../../protocol/command-of-keeping.ts';
 import type { Cli } from '../cli.ts';
-import { changedLines } from '../text/kept-changes.ts';
 import { harmless, toJson } from '../text/style.ts';
+import { effectLines, exitCodeIn, type KeptDiff, keptDiffsIn, notesIn } from './command-effect.ts';
 
 const MAX_LINES = 8;
 const MAX_ARGUMENT_CHARS = 400;
@@ -13,6 +13,8 @@ export class RunView {
   readonly #cli: Cli;
   readonly #shown = new Set<string>();
   readonly #asked = new Map<string, { tool: string; args: unknown }>();
+  /** Diffs of the changes that were kept, by the command that made them. */
+  readonly #keptDiffs = new Map<string, readonly KeptDiff[]>();
   /** Kind of the message that is being streamed. */
   #streamed: 'text' | 'thinking' | undefined;
 
@@ -25,8 +27,9 @@ export class RunView {
     if (event.type === 'message.added') this.#message(event.data);
     if (event.type === 'call.requested') this.#asked.set(event.callId, event.data);
     // Shown as a part of the command.
-    if (this.#isKeeping(event)) {
-      if (event.type === 'call.finished') this.#asked.delete(event.callId);
+    const command = this.#commandOf(event);
+    if (command !== undefined) {
+      if (event.type === 'call.finished') this.#kept(command, event);
       return;
     }
     if (event.type === 'call.started') this.#call(event.callId, event.data);
@@ -34,9 +37,16 @@ export class RunView {
     if (event.type === 'run.finished') this.#end(event.data);
   }
 
-  #isKeeping({ callId }: Event): boolean {
+  /** The command whose changes a call keeps. */
+  #commandOf({ callId }: Event): string | undefined {
     const asked = callId === null ? undefined : this.#asked.get(callId);
-    return asked !== undefined && commandOfKeeping(asked) !== undefined;
+    return asked && commandOfKeeping(asked);
+  }
+
+  #kept(command: string, { callId, data }: Extract<Event, { type: 'call.finished' }>): void {
+    this.#asked.delete(callId);
+    // Changes may also be kept after the command has ended.
+    if (this.#asked.has(command)) this.#keptDiffs.set(command, keptDiffsIn(data.outcome.value));
   }
 
   #stream({ kind, text }: EventData['message.streamed']): void {
@@ -78,11 +88,20 @@ export class RunView {
     this.#breakLine();
     const mark = hasSucceeded(outcome) ? style.green('✓') : style.red('✗');
     const how = state === 'succeeded' ? '' : ` ${state}`;
-    this.#cli.print(
-      `  ${mark} ${harmless(tool)}${how} ${style.dim(durationMs === null ? '' : `${Math.round(durationMs)} ms`)}`,
-    );
-    for (const line of changedLines(outcome.value, words)) this.#cli.print(`    ${line}`);
-    const lines = outcome.text.split('\n');
+    const exitCode = exitCodeIn(outcome.value);
+    const facts = [
+      exitCode === undefined ? '' : words.exitCode(exitCode),
+      durationMs === null ? '' : `${Math.round(durationMs)} ms`,
+    ];
+    this.#cli.print(`  ${mark} ${harmless(tool)}${how} ${style.dim(facts.filter(Boolean).join(' · '))}`);
+    const keptDiffs = this.#keptDiffs.get(callId) ?? [];
+    this.#keptDiffs.delete(callId);
+    for (const line of effectLines(this.#cli, { callId, value: outcome.value, keptDiffs }))
+      this.#cli.print(`    ${line}`);
+    // In full, since they say what to do next; in the text they stand at the end, which is cut.
+    const notes = notesIn(outcome.value);
+    for (const note of notes) this.#cli.print(style.yellow(`    ${harmless(note)}`));
+    const lines = outcome.text.split('\n').filter((line) => !notes.includes(line.slice(1, -1)));
     // An error is never cut: the next step is at its end.
     const fitted = (line: string) => (outcome.ok ? style.line(line, 4) : harmless(line));
     for (const line of lines.slice(0, MAX_LINES)) this.#cli.print(style.dim(`    ${fitted(line)}`));
@@ -115,8 +134,7 @@ export class RunView {
 
 /** Whether a call succeeded. A command with an exit code other than 0 ran, but did not succeed. */
 function hasSucceeded({ ok, value }: Outcome): boolean {
-  const { exitCode } = (value ?? {}) as { exitCode?: unknown };
-  return ok && (typeof exitCode !== 'number' || exitCode === 0);
+  return ok && (exitCodeIn(value) ?? 0) === 0;
 }
 
 function clip(text: string): string {

@@ -146,6 +146,8 @@ export const en = {
       .filter(Boolean)
       .join(', '),
   changesInside: (count: number) => `${count} in it`,
+  exitCode: (code: number) => `exit ${code}`,
+  nextUndo: (call: string) => `toolwright undo ${call} takes it back.`,
   deletedPaths: (paths: string) => `Deleted: ${paths}`,
   keptStates: {
     kept: 'Kept',

@@ -144,6 +144,8 @@ export const zh: typeof en = {
       .filter(Boolean)
       .join('，'),
   changesInside: (count) => `其中 ${count} 个`,
+  exitCode: (code) => `退出码 ${code}`,
+  nextUndo: (call) => `toolwright undo ${call} 撤销它。`,
   deletedPaths: (paths) => `删除：${paths}`,
   keptStates: {
     kept: '已保留',

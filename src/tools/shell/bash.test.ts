@@ -84,6 +84,11 @@ describe('a command in mode auto', () => {
     expect(result.text).toMatch(/Stopped after 1 s, its time limit.*begun/s);
   });
 
+  test('a command past its time tells the hints for what it met, too', async () => {
+    const { result } = await run("echo 'mv: Invalid cross-device link'; sleep 300", { timeout: 1 });
+    expect(result.text).toMatch(/Stopped after 1 s.*use mv, or move_file\..*cross-device/s);
+  });
+
   test('a timeout that is no sensible number is refused', async () => {
     for (const timeout of [0, -1, 601, 9e12, Number.NaN, '5']) {
       expect((await run('true', { timeout })).result.error).toMatchObject({ code: 'INVALID_INPUT' });

@@ -61,13 +61,10 @@ async function keepAndReport(run: CommandResult, ctx: ToolContext): Promise<Resu
   const stored = value.artifact !== undefined && { artifact: value.artifact };
   if (run.endedBy === null || run.endMessage === null) return ok(value, { sandbox: run.sandbox, ...stored });
   const code = CODE_OF[run.endedBy] ?? 'EXECUTION_ERROR';
-  const { stdout, stderr, exitCode, signal, duration, changed } = value;
-  const question = code === 'TIMEOUT' ? lastQuestion(value.output) : undefined;
-  const hint = question === undefined ? '' : `\n${unapprovedHosts(question)}`;
+  const { stdout, stderr, exitCode, signal, duration, changed, notes } = value;
   const shown = value.output === '' ? 'It printed nothing.' : `Its output until then:\n${value.output}`;
   const details = { endedBy: run.endedBy, exitCode, signal, duration, stdout: end(stdout), stderr: end(stderr) };
-  const effect = changesLine(changed).map((line) => `\n${line}`);
-  const message = `${run.endMessage}${hint}${effect.join('')}\n${shown}`;
+  const message = [run.endMessage, ...notes, ...changesLine(changed), shown].join('\n');
   return { ...fail(code, message, details), ...(stored && { metadata: stored }) };
 }
 
