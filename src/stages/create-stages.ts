@@ -160,7 +160,8 @@ async function findPlace(sandbox: Sandbox): Promise<Result<string>> {
   const status = await sandbox.status();
   if (!status.ok) return status;
   const { folder } = status.value.stages;
-  if (folder === null) return fail('NOT_CONFIGURED', `The sandbox ${sandbox.kind} has no stages.`);
+  if (folder === null)
+    return fail('NOT_CONFIGURED', `The sandbox ${sandbox.kind} has no private view of the workspace.`);
   makePrivateFolder(folder);
   for (const name of readdirSync(folder)) if (isLeftOver(join(folder, name))) removeTree(join(folder, name));
   return ok(folder);
