@@ -176,6 +176,6 @@ function copyNotes({ stages }: PreparedSandbox, { folder }: OpenStage, workspace
 function isBusy(folder: string): Result<never> {
   return fail(
     'CONFLICT',
-    `A command still writes to these pending changes: wait until it has ended. They are in ${folder}.`,
+    `A command or a file tool still works on these pending changes: wait until it has ended. They are in ${folder}.`,
   );
 }
