@@ -3,6 +3,7 @@ import { makePrivateFolder } from '../host/private-folder.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
 import type { SessionStages, Stages } from '../kernel/world/stage.ts';
+import type { World } from '../kernel/world/workspace.ts';
 import { createDialer } from '../net/dialer.ts';
 import { createProcesses, type Processes } from '../processes/create-processes.ts';
 import { createBubblewrap } from '../sandbox/bubblewrap/bubblewrap.ts';
@@ -50,13 +51,18 @@ export async function openCommands(options: CommandsOptions): Promise<OpenComman
   makePrivateFolder(stateDir);
   const sandbox = await chooseSandbox(options);
   const sessions = openSessionStages({ sandbox, policy: files, home, stateDir });
-  const stages = createStages({ sandbox, policy: files, home, sessions });
+  const worlds = new Map<string, World>();
+  const keptPaths = (workspace: string, stage: string) => worlds.get(workspace)?.keptPaths?.(stage) ?? [];
+  const stages = createStages({ sandbox, policy: files, home, sessions, keptPaths });
   const processes = createProcesses({ sandbox, stages, sessions, files, network: { hosts } });
   return {
     sandbox,
     stages,
     sessions,
-    addTo: processes.addTo,
+    addTo(world) {
+      worlds.set(world.root, world);
+      return processes.addTo(world);
+    },
     async close() {
       await processes.close();
       sessions.close();

@@ -117,6 +117,35 @@ describe('each class in each mode', () => {
   });
 });
 
+describe('text in no commit, of a command that a rule of the user allows', () => {
+  const loss = { loses: true, reason: 'its text is in no commit' } as const;
+  const allowed = { allowedBy: 'bash(npm run format)' };
+
+  test.each(['modified', 'deleted'] as const)('an ordinary file that was %s is kept, but in mode plan', (kind) => {
+    const expected = { plan: 'deny', ask: 'allow', auto: 'allow', strict: 'allow' };
+    for (const mode of MODES)
+      expect([mode, verdict([change('a', kind, loss)], mode, {}, allowed)]).toEqual([mode, expected[mode]]);
+  });
+
+  test.each<[string, Partial<ClassifiedChange>]>([
+    ['a protected file', { class: 'protected' }],
+    ['data of a repository', { class: 'repository' }],
+    ['packages', { class: 'packages' }],
+    ['a folder', { before: folder, entries: 9 }],
+    ['a file that changed in the workspace meanwhile', { overtaken: true }],
+  ])('%s is asked about, and refused in strict', (_what, more) => {
+    const one = [change('a', 'deleted', { ...loss, ...more })];
+    for (const mode of ['ask', 'auto'] as const) expect([mode, verdict(one, mode, {}, allowed)]).toEqual([mode, 'ask']);
+    expect(verdict(one, 'strict', {}, allowed)).toBe('deny');
+  });
+
+  test('an ask or deny rule about the path comes first', () => {
+    const one = [change('a', 'modified', loss)];
+    expect(verdict(one, 'auto', { ask: ['apply_changes(**)'] }, allowed)).toBe('ask');
+    expect(verdict(one, 'auto', { deny: ['write_file(**)'] }, allowed)).toBe('deny');
+  });
+});
+
 describe('rules about paths', () => {
   test.each<[string, RuleSet, ClassifiedChange, string]>([
     ['an allow rule of its own', { allow: ['apply_changes(docs/**)'] }, change('docs/a.md'), 'allow'],

@@ -109,6 +109,8 @@ function judgeClass(
       reason: 'It changed in the workspace while the command ran, and that change would be lost.',
     };
   if (rule !== undefined) return { verdict: rule.verdict, rule: rule.text, reason: `The rule ${rule.text} says so.` };
+  const byCommand = allowedBy === null ? null : allowedEffect(allowedBy);
+  if (change.loses && byCommand !== null && isTextOfFile(change)) return byCommand;
   if (change.loses)
     return {
       verdict: 'ask',
@@ -117,10 +119,18 @@ function judgeClass(
     };
   if (change.class === 'ignored') return { verdict: 'allow', rule: 'ignored file', reason: 'Git ignores it.' };
   if (change.class === 'new') return { verdict: 'allow', rule: 'new file', reason: 'It is a new file.' };
-  if (allowedBy !== null)
-    return { verdict: 'allow', rule: allowedBy, reason: `The rule ${allowedBy} allows the command.` };
+  if (byCommand !== null) return byCommand;
   if (mode !== 'ask') return { verdict: 'allow', rule: `mode ${mode}`, reason: `Mode ${mode} keeps it.` };
   return { verdict: 'ask', rule: 'changing', reason: CHANGING[change.kind] };
+}
+
+function allowedEffect(rule: string): ChangeRuling {
+  return { verdict: 'allow', rule, reason: `The rule ${rule} allows the command.` };
+}
+
+/** Whoever allows a command means its work on files as they are, committed or not. A folder may hold more than its text. */
+function isTextOfFile({ class: kind, before }: ClassifiedChange): boolean {
+  return kind === 'ordinary' && before?.type === 'file';
 }
 
 /** No rule and no mode can have meant an edit that nobody had made yet. */

@@ -208,7 +208,7 @@ function withoutStages(kind: Sandbox['kind']): Pick<Sandbox, 'compare' | 'open'>
 function nothingStaged(kind: Sandbox['kind']): Result<never> {
   return fail(
     'INVALID_INPUT',
-    `The sandbox ${kind} stages nothing: use mounts 'read', or 'live' once a person has agreed to the command.`,
+    `The sandbox ${kind} has no private view of the workspace: use mounts 'read', or 'live' once a person has agreed to the command.`,
   );
 }
 

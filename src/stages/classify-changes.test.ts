@@ -46,6 +46,56 @@ test('ordinary work: new, changed, ignored, packages, git', async () => {
 });
 
 test.each([
+  [
+    'of Bundler',
+    {},
+    'mkdir -p vendor/bundle/ruby/3.3.0; echo x >vendor/bundle/ruby/3.3.0/g',
+    'vendor/bundle/ruby/3.3.0/g',
+  ],
+  ['of Composer', { 'vendor/composer/installed.json': '{}' }, 'echo x >vendor/autoload.php', 'vendor/autoload.php'],
+  ['of Go', { 'vendor/modules.txt': '# a', 'vendor/a/a.go': 'a' }, 'echo x >vendor/a/a.go', 'vendor/a/a.go'],
+  ['below a folder', { 'api/vendor/modules.txt': '# a' }, 'echo x >api/vendor/b.go', 'api/vendor/b.go'],
+  ['that is filled anew', {}, 'mkdir -p vendor/a; echo x >vendor/a/a.go; echo y >vendor/modules.txt', 'vendor/a/a.go'],
+  ['that goes', { 'vendor/modules.txt': '# a' }, 'rm -r vendor', 'vendor'],
+])('a vendor folder %s has packages', async (_what, files, script, path) => {
+  repository();
+  for (const [name, text] of Object.entries(files)) at.write(name, text);
+  expect(classAt(await changesOf(script), path)).toBe('packages');
+});
+
+test('a vendor folder that git ignores has packages', async () => {
+  repository();
+  at.write('vendor/lib.php', 'a');
+  writeFileSync(join(at.workspace, '.gitignore'), '/vendor/\n');
+  const changes = await changesOf('echo b >vendor/lib.php');
+  expect(changes).toMatchObject([{ path: 'vendor/lib.php', class: 'packages' }]);
+  expect(changes[0]).not.toHaveProperty('loses');
+});
+
+test('a vendor folder that people write is ordinary, also where a run puts a manifest into it', async () => {
+  at.write('vendor/lib.php', 'a');
+  at.write('src/vendor.ts', 'a');
+  at.write('vendors/list.txt', 'a');
+  repository();
+  const script = `echo b | tee vendor/lib.php src/vendor.ts vendors/list.txt; echo c >vendor/c.php
+    mkdir -p vendor/composer vendor/bundle; echo {} >vendor/composer/installed.json; echo x >vendor/modules.txt; echo x >vendor/bundle/x`;
+  const changes = await changesOf(script);
+  const classes = ['vendor/lib.php', 'src/vendor.ts', 'vendors/list.txt', 'vendor/c.php', 'vendor/bundle/x'];
+  expect(classes.map((path) => classAt(changes, path))).toEqual(['ordinary', 'ordinary', 'ordinary', 'new', 'new']);
+});
+
+test('text of the user that is in no commit is lost also among packages of a vendor folder', async () => {
+  at.write('vendor/modules.txt', '# a');
+  at.write('vendor/a/a.go', 'a');
+  repository();
+  at.write('vendor/a/a.go', 'mine');
+  at.write('node_modules/x', 'x');
+  const changes = await changesOf('git checkout -q -- vendor; rm node_modules/x');
+  expect(changes.find(({ path }) => path === 'vendor/a/a.go')).toMatchObject({ class: 'packages', loses: true });
+  expect(changes.find(({ path }) => path === 'node_modules/x')?.loses).toBeUndefined();
+});
+
+test.each([
   ['a hook', 'echo x >.git/hooks/pre-commit', '.git/hooks/pre-commit'],
   ['a setting that runs a program', 'git config core.fsmonitor ./x', '.git/config'],
   ['which files git ignores', 'echo "*" >>.git/info/exclude', '.git/info/exclude'],

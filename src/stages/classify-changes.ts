@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { gitFileRule, isGitPath, ObeyedPaths } from '../git/obeyed-paths.ts';
 import { MAX_HASHED_BYTES } from '../host/file-version.ts';
-import { entriesIn } from '../host/files.ts';
+import { entriesIn, statOf } from '../host/files.ts';
 import { MAX_PATH_BYTES } from '../host/parse-path.ts';
 import { type FilePolicy, isWalked } from '../kernel/world/file-policy.ts';
 import { OWN_FILES } from '../kernel/world/sensitive-files.ts';
@@ -28,15 +28,22 @@ type Verdict = Pick<ClassifiedChange, 'class' | 'reason'>;
 const SET_ID = 0o6000;
 const DECIDES_IGNORED = /(?:^|\/)\.git\/info\/exclude$/;
 const PACKAGES = /(?:^|\/)(?:node_modules|\.venv|venv|site-packages|bower_components|Pods|\.bundle)(?:\/|$)/;
+/** The name alone says nothing: people write folders of this name, too. */
+const VENDOR = /(?<=^|\/)vendor(?=\/|$)/g;
+/** Bundler's own folder, by language and version. */
+const BUNDLE = /^\/bundle\/(?:ruby|jruby|truffleruby)(?:\/|$)/;
+/** Composer and Go write them into a vendor folder that they fill. */
+const VENDOR_MANIFESTS = ['composer/installed.json', 'modules.txt'];
 
 /** Says of each change what keeping it can do. Judged is the workspace as it would be with all changes kept. */
 export async function classifyChanges(staged: StagedChanges, options: ClassifyOptions): Promise<ClassifiedChange[]> {
   const view = new StagedView(options.workspace, staged);
   const obeyed = new ObeyedPaths(options.workspace, options.home, view);
+  const judges: Judges = { ...options, view, obeyed, vendors: new Map() };
   const yielder = createYielder();
   const classified: ClassifiedChange[] = [];
   for (const change of staged.changes) {
-    const verdict = classify(change, { ...options, view, obeyed });
+    const verdict = classify(change, judges);
     classified.push({ ...change, ...verdict, ...lossOf(change, verdict, options) });
     if (yielder.isDue()) await yielder.pause();
   }
@@ -46,6 +53,8 @@ export async function classifyChanges(staged: StagedChanges, options: ClassifyOp
 interface Judges extends ClassifyOptions {
   readonly view: StagedView;
   readonly obeyed: ObeyedPaths;
+  /** Whether a package manager fills them, of folders called vendor. */
+  readonly vendors: Map<string, boolean>;
 }
 
 function classify(change: StagedChange, judges: Judges): Verdict {
@@ -58,11 +67,34 @@ function classify(change: StagedChange, judges: Judges): Verdict {
   return { class: plainClass(change, judges) };
 }
 
-function plainClass({ path, kind }: StagedChange, { git }: Judges): ChangeClass {
+function plainClass({ path, kind }: StagedChange, judges: Judges): ChangeClass {
   if (isGitPath(path)) return 'repository';
-  if (PACKAGES.test(path)) return 'packages';
-  if (git.isIgnored(path)) return 'ignored';
+  if (PACKAGES.test(path) || isVendored(path, judges)) return 'packages';
+  if (judges.git.isIgnored(path)) return 'ignored';
   return kind === 'created' ? 'new' : 'ordinary';
+}
+
+/** Whether a package manager wrote it: git ignores the vendor folder's content, or the folder is one that it fills. */
+function isVendored(path: string, judges: Judges): boolean {
+  for (const { index } of path.matchAll(VENDOR)) {
+    const end = index + 'vendor'.length;
+    if (BUNDLE.test(path.slice(end)) || judges.git.isIgnored(path) || hasManifest(path.slice(0, end), judges))
+      return true;
+  }
+  return false;
+}
+
+/** A manifest that a run puts into a folder which was there without one says nothing about the rest of it. */
+function hasManifest(folder: string, { workspace, view, vendors }: Judges): boolean {
+  const known = vendors.get(folder);
+  if (known !== undefined) return known;
+  const isNew = statOf(`${workspace}/${folder}`) === undefined;
+  const found = VENDOR_MANIFESTS.some((name) => {
+    const at = `${folder}/${name}`;
+    return (isNew ? view.stat(at) : statOf(`${workspace}/${at}`))?.isFile() ?? false;
+  });
+  vendors.set(folder, found);
+  return found;
 }
 
 function whySpecial({ path, kind, after, unnameable }: StagedChange, { policy }: Judges): string | undefined {
@@ -137,7 +169,9 @@ function lossOf(
     return { loses: true, reason: reason ?? 'the repository has commits or objects in it that are nowhere else' };
   }
   if (before === null || (kind !== 'deleted' && kind !== 'modified')) return {};
-  if (kindOf !== 'ordinary' && kindOf !== 'protected') return {};
+  // Packages can be installed again; in a folder called vendor there may be text of the user beside them.
+  const isText = kindOf === 'ordinary' || kindOf === 'protected' || (kindOf === 'packages' && !PACKAGES.test(path));
+  if (!isText) return {};
   if (before.version !== null && before.type === 'file' && options.wrote(path, before.version)) return {};
   // Without a repository nothing is committed, and a text that only changed can be undone.
   const isUncommitted = options.git.isUncommitted(path) ?? kind === 'deleted';

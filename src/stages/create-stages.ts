@@ -5,7 +5,9 @@ import { catchErrno, catchErrnoAsync } from '../host/errno.ts';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import { OWN_PROCESS_ID, stateOfProcess } from '../host/process-identity.ts';
 import { removeTree } from '../host/remove-tree.ts';
+import { failpoint } from '../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import type { Sandbox } from '../kernel/world/sandbox.ts';
 import type {
   SessionStage,
   SessionStages,
@@ -18,7 +20,7 @@ import { describeStage, type StageJudges } from './describe-stage.ts';
 import { openStage } from './open-stage.ts';
 import { layersOf } from './session-stage.ts';
 import { readStageFile, removeStageFile, type StageFile, writeStageFile } from './stage-file.ts';
-import { tellOthers } from './tell-others.ts';
+import { type KeptStage, tellOthers } from './tell-others.ts';
 
 const MAX_PENDING = 50;
 const OWNER = 'owner';
@@ -26,6 +28,8 @@ const OWNER = 'owner';
 export interface StagesOptions extends StageJudges {
   /** Sessions that collect their changes. Left out: none does. */
   readonly sessions?: Pick<SessionStages, 'of'>;
+  /** The paths that were changed when a stage was kept; empty when it was not. Left out: not known. */
+  keptPaths?(workspace: string, id: string): readonly string[];
 }
 
 interface RunEndedIn {
@@ -37,33 +41,32 @@ interface RunEndedIn {
 export function createStages(options: StagesOptions): StageStore {
   const { sandbox, sessions } = options;
   const known = new Map<string, Stage>();
+  const forget = (id: string) => known.delete(id);
   let opening: Promise<Result<string>> | undefined;
 
-  /** Where stages are made. Stages whose process ended during the run are removed first. */
   function place(): Promise<Result<string>> {
-    opening ??= findPlace();
+    opening ??= findPlace(sandbox);
     return opening;
   }
 
-  async function findPlace(): Promise<Result<string>> {
-    const status = await sandbox.status();
-    if (!status.ok) return status;
-    const { folder } = status.value.stages;
-    if (folder === null) return fail('NOT_CONFIGURED', `The sandbox ${sandbox.kind} has no stages.`);
-    makePrivateFolder(folder);
-    for (const name of readdirSync(folder)) if (isLeftOver(join(folder, name))) removeTree(join(folder, name));
-    return ok(folder);
-  }
-
   function all(folder: string): Stage[] {
-    return readdirSync(folder).flatMap((id) => load(folder, id) ?? []);
+    const ids = readdirSync(folder);
+    // One that was kept is noted in others when it is loaded.
+    for (const id of ids) load(folder, id);
+    return ids.flatMap((id) => load(folder, id) ?? []);
   }
 
   function load(folder: string, id: string): Stage | undefined {
     const loaded = known.get(id);
     if (loaded !== undefined) return loaded;
-    const file = ID.test(id) ? readStageFile(join(folder, id)) : null;
-    return file === null ? undefined : remember(file, join(folder, id));
+    const at = join(folder, id);
+    const file = ID.test(id) ? readStageFile(at) : null;
+    if (file === null) return undefined;
+    // The process that kept them ended before it could say so.
+    const kept = options.keptPaths?.(file.workspace, id) ?? [];
+    if (kept.length === 0) return remember(file, at);
+    forgetKept(at, { kept: file, paths: kept, forget });
+    return undefined;
   }
 
   function remember(file: StageFile, folder: string): Stage {
@@ -74,11 +77,8 @@ export function createStages(options: StagesOptions): StageStore {
     const stage = openStage(file, {
       discard,
       async kept(paths) {
-        known.delete(file.id);
-        // They are in the workspace by now, so nothing after that may look like a failure.
-        const others = { kept: file, paths, forget: (id: string) => known.delete(id) };
-        catchErrno(folder, () => ok(forgetStage(folder)));
-        catchErrno(folder, () => ok(tellOthers(dirname(folder), others)));
+        failpoint('stage.keeping');
+        forgetKept(folder, { kept: file, paths, forget });
       },
       // Of a base that has ended nothing can be shown; the workspace is another one.
       before: () => (file.standsOn === null ? file.workspace : (baseOf(file)?.path() ?? join(folder, 'no-base'))),
@@ -155,6 +155,18 @@ export function createStages(options: StagesOptions): StageStore {
   };
 }
 
+/** Where stages are made. Stages whose process ended during the run are removed first. */
+async function findPlace(sandbox: Sandbox): Promise<Result<string>> {
+  const status = await sandbox.status();
+  if (!status.ok) return status;
+  const { folder } = status.value.stages;
+  if (folder === null)
+    return fail('NOT_CONFIGURED', `The sandbox ${sandbox.kind} has no private view of the workspace.`);
+  makePrivateFolder(folder);
+  for (const name of readdirSync(folder)) if (isLeftOver(join(folder, name))) removeTree(join(folder, name));
+  return ok(folder);
+}
+
 /** A stage that cannot be made or recorded, as on a full disk, is removed: the workspace is as it was. */
 async function orRemoved<T>(folder: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
   const done = await catchErrnoAsync('The pending changes of this command', work);
@@ -181,8 +193,14 @@ function tooMany(): Result<never> {
   );
 }
 
-/** Its file goes first: what is left of its folder is not offered again. */
-function forgetStage(folder: string): void {
-  removeStageFile(folder);
-  removeTree(folder);
+/** Its changes are in the workspace by now, so nothing here may look like a failure. */
+function forgetKept(folder: string, given: KeptStage): void {
+  given.forget(given.kept.id);
+  catchErrno(folder, () => {
+    // Its file goes first: what is left of its folder is not offered again.
+    removeStageFile(folder);
+    removeTree(folder);
+    return ok(undefined);
+  });
+  catchErrno(folder, () => ok(tellOthers(dirname(folder), given)));
 }

@@ -45,6 +45,6 @@ async function folderOfStages(sandbox: Sandbox): Promise<Result<string>> {
   const status = await sandbox.status();
   if (!status.ok) return status;
   const { folder } = status.value.stages;
-  const why = `The sandbox ${sandbox.kind} stages nothing, so no session can collect its changes.`;
+  const why = `The sandbox ${sandbox.kind} has no private view of the workspace, so no session can collect its changes.`;
   return folder === null ? fail('NOT_CONFIGURED', why) : ok(folder);
 }

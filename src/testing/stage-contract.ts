@@ -249,6 +249,7 @@ export function stageLifeContract(subject: StageSubject): SandboxCheck[] {
         const request = { command: ['true'], workspace, mounts: 'staged', tag: 'second', stage } as const;
         const second = await sandbox.run(request);
         assert.equal(second.ok ? 'ran' : second.error.code, 'CONFLICT');
+        if (!second.ok) assert.match(second.error.message, /still works on these pending changes/);
       });
     }),
     check('refuses a stage of another workspace', async () => {

@@ -14,7 +14,7 @@ import { SecretValues } from '../secrets/secret-values.ts';
 import { filesFor } from './files.ts';
 import { Journal } from './journal/journal.ts';
 import { recover } from './journal/recover.ts';
-import { canUndo, type Undone, undoCall } from './journal/undo.ts';
+import { canUndo, keptPaths, type Undone, undoCall } from './journal/undo.ts';
 import { overView } from './over-view.ts';
 import { SeenVersions } from './read/file-content.ts';
 import { searchFor } from './search/search-for.ts';
@@ -89,6 +89,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       return filesFor(caller, { ...shared, session: caller.session }, oneByOne);
     },
     wrote: (session, path, version) => shared.seen.wrote(session, path, version),
+    keptPaths: (stage) => (journal === undefined ? [] : keptPaths(root, journal, stage)),
     search(caller) {
       if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root).search;
       return searchFor(caller, { root, secrets: shared.secrets, sandbox: options.sandbox });

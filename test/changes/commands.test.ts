@@ -94,6 +94,26 @@ describe('in mode ask', () => {
     expect(ws.text('src/b.txt')).toBe('b\n');
   });
 
+  test.each(['ask', 'auto', 'strict'] as const)(
+    'a rule that allows a command keeps what it does to text in no commit, but takes no folder and no repository: %s',
+    async (mode) => {
+      const files = { ...FILES, 'docs/d.txt': 'd\n' };
+      const rules = { allow: ['bash(sed *)', 'bash(rm *)'] };
+      await using ws = await openCommands({ files, rules, mode, repository: true });
+      for (const path of ['a.txt', 'src/b.txt', 'docs/d.txt']) writeFileSync(ws.file(path), 'typed by a person\n');
+      await ws.call('bash', { command: 'sed -i s/typed/formatted/ a.txt' });
+      await ws.call('bash', { command: 'rm src/b.txt' });
+      expect([ws.text('a.txt'), existsSync(ws.file('src/b.txt'))]).toEqual(['formatted by a person\n', false]);
+      expect(ws.questions).toHaveLength(0);
+      for (const path of ['docs', '.git']) {
+        const ran = await ws.call('bash', { command: `rm -rf ${path}` });
+        expect(ran.value).toMatchObject({ changed: { state: 'discarded' } });
+      }
+      expect(ws.questions).toHaveLength(mode === 'strict' ? 0 : 2);
+      expect([ws.text('docs/d.txt'), existsSync(ws.file('.git/HEAD'))]).toEqual(['typed by a person\n', true]);
+    },
+  );
+
   test('a commit is one line in words, and can be undone', async () => {
     await using ws = await openCommands({ files: FILES, repository: true, answers: [true] });
     const command = "echo x >>a.txt && git -c user.name=a -c user.email=a@b.c commit -qam 'Fix login'";

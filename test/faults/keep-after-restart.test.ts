@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,6 +74,42 @@ describe.each(['stop', 'kill'] as const)('while a person is asked about changes,
     expect(text()).toBe('one\n');
   }, 120_000);
 });
+
+describe.each([
+  ['before the journal says that they are', 'workspace.performed'],
+  ['before they are no longer pending', 'stage.keeping'],
+])('of a process that is killed when changes are in the workspace, %s,', (_when, dieAt) => {
+  test('none are pending afterwards, others of the same path are told, and undo takes them back', async () => {
+    const first = await start();
+    const command = 'echo three >>a.txt; echo other >>c.txt';
+    writeFileSync(join(workspace, 'c.txt'), 'c\n');
+    await run(first, command);
+    await expect.poll(() => pendingIn(first), { timeout: 60_000 }).toHaveLength(1);
+    const [{ id: other }] = await pendingIn(first);
+    await first.stop();
+
+    const keeps = 'echo two >>a.txt; echo new >b.txt';
+    expect(await keepAndDie(keeps, dieAt)).toBe('SIGKILL');
+    expect(stages()).toHaveLength(2);
+    const next = await start();
+    expect(await pendingIn(next)).toMatchObject([{ id: other, overtaken: { title: keeps, paths: ['a.txt'] } }]);
+    expect([stages(), text(), existsSync(join(workspace, 'b.txt'))]).toEqual([[other], 'one\ntwo\n', true]);
+    const { items } = await next.get('/v1/history');
+    const { id: call } = items.find((each: { args: { command?: string } }) => each.args.command === keeps);
+    expect(await next.post(`/v1/calls/${call}/undo`)).toMatchObject({ status: 200 });
+    expect([text(), existsSync(join(workspace, 'b.txt'))]).toEqual(['one\n', false]);
+    expect(await pendingIn(next)).toHaveLength(1);
+  }, 120_000);
+});
+
+/** Returns the signal by which it ended. */
+async function keepAndDie(command: string, dieAt: string): Promise<NodeJS.Signals | null> {
+  const program = join(import.meta.dirname, 'keep-program.ts');
+  const args = ['--import', 'tsx', program, workspace, home, command, dieAt];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  const [, signal] = await once(child, 'exit');
+  return signal;
+}
 
 test('of a server that is killed while a command runs nothing is left but the interrupted call', async () => {
   const first = await start();

@@ -64,7 +64,7 @@ export interface StagedChanges {
  *   ignored     git ignores it and does not track it
  *   new         a new ordinary file
  *   ordinary    an existing file changed, was deleted or has another mode
- *   packages    in a folder of installed packages, such as node_modules
+ *   packages    in a folder of installed packages, such as node_modules, or vendor where a package manager fills it
  *   repository  git's own data, without what git obeys
  *   protected   the host would run or obey it: hooks, configuration of git, editor tasks
  *   sensitive   its name is that of a secret: never kept

@@ -229,6 +229,8 @@ export interface ApplyOptions {
   readonly callId?: string;
   /** The session in whose stage they are made, or null for the workspace. Left out: where the caller's session works. */
   readonly onto?: string | null;
+  /** The pending changes that are kept by them: with a journal it is known after a crash, too. */
+  readonly stage?: string;
 }
 
 /**
@@ -358,6 +360,8 @@ export interface World {
   wrote?(session: string, path: string, version: string): boolean;
   /** Pending changes of commands. Left out: there are none. */
   stages?(caller: Caller): Stages;
+  /** The paths that were changed when these pending changes were kept; empty when they were not. Left out: not known. */
+  keptPaths?(stage: string): readonly string[];
   /** Left out: the web answers NOT_CONFIGURED. */
   web?(caller: Caller): Web;
   /** Files and search over a view of this workspace. Writes there are not journalled. Left out: there are no views. */

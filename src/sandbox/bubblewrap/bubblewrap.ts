@@ -99,7 +99,10 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
 }
 
 function notLive(): Result<never> {
-  return fail('INVALID_INPUT', "This sandbox writes to no live files: use mounts 'read', or 'staged' with a stage.");
+  return fail(
+    'INVALID_INPUT',
+    "This sandbox writes to no live files: use mounts 'read', or 'staged' with a folder for the changes.",
+  );
 }
 
 function closedFailure(): Result<never> {

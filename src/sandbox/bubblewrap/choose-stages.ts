@@ -40,7 +40,8 @@ export async function chooseStages(
     }
   }
   if (options.stages === undefined) return ok(copies);
-  const repair = 'Use a kernel from 5.11 on and allow user namespaces for bwrap, or let stages be copies.';
+  const repair =
+    'Use a kernel from 5.11 on and allow user namespaces for bwrap, or let the workspace be copied for each run.';
   return fail('SANDBOX_UNAVAILABLE', `No overlay can be mounted here. ${repair}`, { repair });
 }
 

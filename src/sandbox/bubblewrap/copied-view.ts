@@ -20,7 +20,10 @@ export async function copiedView(
   hidden: HiddenPaths,
 ): Promise<Result<PreparedView>> {
   if (stage.followsHost && (stage.record !== null || stage.below.length > 0)) {
-    return fail('INVALID_INPUT', 'A run that follows the host needs a new stage of its own, on the workspace itself.');
+    return fail(
+      'INVALID_INPUT',
+      'A run that follows the host needs a new folder for its changes, on the workspace itself.',
+    );
   }
   const plan = { stage, workspace: options.workspace, hidden };
   let mirror: Mirror | null = null;

@@ -70,5 +70,9 @@ export function overlaidView(given: {
 }
 
 export function unmountable(folder: string): Result<never> {
-  return fail('SANDBOX_UNAVAILABLE', `${folder} is a stage of layers, and none can be mounted now: discard it.`);
+  const why = 'These pending changes are an overlay on the workspace, and none can be mounted now';
+  return fail(
+    'SANDBOX_UNAVAILABLE',
+    `${why}: discard them, or repair the sandbox (toolwright doctor). They are in ${folder}.`,
+  );
 }

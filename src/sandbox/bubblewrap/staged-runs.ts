@@ -56,7 +56,7 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     checked: CheckedRequest,
   ): Promise<Result<RunResult>> {
     if (request.stage === undefined) {
-      return fail('INVALID_INPUT', 'A staged run needs a stage: give the folder of one.');
+      return fail('INVALID_INPUT', "A run with mounts 'staged' needs a folder for its changes: give one as `stage`.");
     }
     const { folder } = request.stage;
     const opened = openStage(request.stage, checked.workspace, prepared.stages.folder);
@@ -174,5 +174,8 @@ function copyNotes({ stages }: PreparedSandbox, { folder }: OpenStage, workspace
 }
 
 function isBusy(folder: string): Result<never> {
-  return fail('CONFLICT', `A run goes on in the stage ${folder}: wait until it has ended.`);
+  return fail(
+    'CONFLICT',
+    `A command or a file tool still works on these pending changes: wait until it has ended. They are in ${folder}.`,
+  );
 }

@@ -33,7 +33,7 @@ export async function listChanges(given: {
   if (record === null || isView !== (opened !== null)) {
     return fail(
       'SANDBOX_UNAVAILABLE',
-      'The view of the stage was not there, so its changes are not known. Compare it again.',
+      'The private view of the workspace was not there, so what changed in it is not known. Try again.',
     );
   }
   const own: OpenFolder[] = [];

@@ -48,10 +48,13 @@ export function openStage(stage: StageFolder, workspace: string, parent: string)
   const folders = [stage.folder, ...(stage.below ?? [])];
   const wrong = folders.find((folder) => !isStageFolder(folder, parent));
   if (wrong !== undefined) {
-    return fail('INVALID_INPUT', `${wrong} is no stage: make a private folder for it directly in ${parent}.`);
+    return fail(
+      'INVALID_INPUT',
+      `${wrong} is no place for pending changes: make a private folder directly in ${parent}.`,
+    );
   }
   if (new Set(folders).size < folders.length) {
-    return fail('INVALID_INPUT', 'A stage cannot stand on itself: name each folder once.');
+    return fail('INVALID_INPUT', 'Pending changes cannot stand on themselves: name each folder once.');
   }
   const record = readRecord(stage.folder);
   const belows = (stage.below ?? []).map((folder) => ({ folder, record: readRecord(folder) }));
@@ -59,7 +62,10 @@ export function openStage(stage: StageFolder, workspace: string, parent: string)
     (each) => each !== null && each.workspace !== workspace,
   );
   if (foreign !== undefined && foreign !== null) {
-    return fail('INVALID_INPUT', `That stage belongs to ${foreign.workspace}: use it with this workspace only.`);
+    return fail(
+      'INVALID_INPUT',
+      `These pending changes belong to ${foreign.workspace}: use them with that workspace only.`,
+    );
   }
   return ok({
     folder: stage.folder,

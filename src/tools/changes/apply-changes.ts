@@ -96,7 +96,7 @@ export const applyChanges = defineTool({
 async function keep(stage: Stage, changes: readonly Change[], ctx: ToolContext): Promise<Result<unknown>> {
   return changes.length === 0
     ? ok(undefined)
-    : ctx.files.apply(changes, { callId: stage.callId, onto: stage.standsOn });
+    : ctx.files.apply(changes, { callId: stage.callId, onto: stage.standsOn, stage: stage.id });
 }
 
 /** Texts that differ from those of the command: chosen hunks, then texts that a person wrote. */

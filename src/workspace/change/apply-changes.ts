@@ -26,6 +26,8 @@ import { SetSync } from './sync-set.ts';
 /** The call that changes belong to, and the changes. */
 export interface ChangeRequest {
   readonly callId: string;
+  /** The pending changes that are kept by them. */
+  readonly stage?: string;
   readonly changes: readonly Change[];
 }
 
@@ -52,7 +54,7 @@ async function applyWith(writer: Writer, request: ChangeRequest): Promise<Result
 
 async function applyOnce(
   writer: Writer,
-  { callId, changes }: ChangeRequest,
+  { callId, stage, changes }: ChangeRequest,
   copies: SetScope['copies'],
 ): Promise<Result<readonly AppliedChange[]>> {
   const { journal, root, session } = writer;
@@ -79,7 +81,7 @@ async function applyOnce(
     }
     const ordered = isStaged(changes) ? inSafeOrder(prepared.value) : prepared.value;
     const begun = await begin(ordered, announce, (recorded) => {
-      const set = journal?.newSet({ ...about, changes: recorded });
+      const set = journal?.newSet({ ...about, changes: recorded, ...(stage !== undefined && { stage }) });
       if (set !== undefined) journal?.begin(set);
       return set;
     });

@@ -101,6 +101,8 @@ export interface ChangeSet {
   readonly making?: string;
   /** Only of a set without changes: copies that are about to be made for one that is not known yet. */
   readonly temps?: readonly string[];
+  /** The pending changes that are kept by it. Older journals lack it. */
+  readonly stage?: string;
   /** An undo of it was begun, so some of it may be taken back already. Not written with the set. */
   readonly undoing?: boolean;
 }

@@ -55,7 +55,7 @@ export class Journal {
     this.snapshots = new SnapshotStore(join(folder, 'images'));
   }
 
-  newSet(given: Pick<ChangeSet, 'callId' | 'session' | 'root' | 'changes' | 'making' | 'temps'>): ChangeSet {
+  newSet(given: Pick<ChangeSet, 'callId' | 'session' | 'root' | 'changes' | 'stage' | 'making' | 'temps'>): ChangeSet {
     return { id: `${PROCESS}-${count++}`, ...given, at: Date.now(), owner: OWN_MARK };
   }
 
@@ -85,11 +85,18 @@ export class Journal {
 
   /** Of one call, oldest first. */
   done(callId: string): ChangeSet[] {
-    return this.#setsOf(callId).flatMap(({ set, state }) => (state === 'done' ? [set] : []));
+    return this.#setsBy('callId', callId).flatMap(({ set, state }) => (state === 'done' ? [set] : []));
   }
 
   wasUndone(callId: string): boolean {
-    return this.#setsOf(callId).some(({ state }) => state === 'undone');
+    return this.#setsBy('callId', callId).some(({ state }) => state === 'undone');
+  }
+
+  /** By which pending changes were kept, also when that was undone. */
+  keeping(stage: string): ChangeSet[] {
+    return this.#setsBy('stage', stage).flatMap(({ set, state }) =>
+      state === 'done' || state === 'undone' ? [set] : [],
+    );
   }
 
   /** Sets that ended processes left in this workspace. Call it with the lock taken: then no process of another container is at work. */
@@ -184,12 +191,12 @@ export class Journal {
     this.#isTorn = false;
   }
 
-  #setsOf(callId: string): KnownSet[] {
-    const quoted = JSON.stringify(callId);
+  #setsBy(field: 'callId' | 'stage', id: string): KnownSet[] {
+    const quoted = JSON.stringify(id);
     // In this order: one that is settled meanwhile is among the second.
     const texts = [...this.#texts(OPEN), ...this.#texts(SETTLED)];
     if (!texts.some(([, text]) => text.includes(quoted))) return [];
-    return this.#sets(texts).filter(({ set }) => set.callId === callId);
+    return this.#sets(texts).filter(({ set }) => set[field] === id);
   }
 
   /** A mark may be in another log than its set: the process that recovers or undoes the set writes into its own log. */

@@ -57,6 +57,12 @@ export function canUndo(root: WorkspaceRoot, journal: Journal, callId: string): 
   return setsOf(root, journal, callId).length > 0;
 }
 
+/** The paths that were changed in this workspace when these pending changes were kept. */
+export function keptPaths(root: WorkspaceRoot, journal: Journal, stage: string): readonly string[] {
+  const sets = journal.keeping(stage).filter((set) => set.root === root.names.real);
+  return [...new Set(sets.flatMap(({ changes }) => changes.flatMap(pathsOf)))];
+}
+
 function setsOf(root: WorkspaceRoot, journal: Journal, callId: string) {
   return journal.done(callId).filter((set) => set.root === root.names.real);
 }
