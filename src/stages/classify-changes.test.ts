@@ -271,6 +271,19 @@ test('folders of hooks and files that a configuration names, of the repository o
     expect([path, classAt(changes, path)]).toEqual([path, 'protected']);
 });
 
+test('a `.git` that is a symlink to a folder outside is judged, and its configuration is read there', async () => {
+  const outside = join(at.root, 'outside');
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'config'), '[core]\n\thooksPath = h\n');
+  mkdirSync(join(at.workspace, 'old'));
+  symlinkSync(outside, join(at.workspace, 'old/.git'));
+  const changes = await changesOf(
+    `mkdir old/h; echo x >old/h/pre-push; mkdir new; ln -s ${outside} new/.git; echo x >new/f`,
+  );
+  expect(classAt(changes, 'old/h/pre-push')).toBe('protected');
+  expect([classAt(changes, 'new/.git'), classAt(changes, 'new/f')]).toEqual(['protected', 'new']);
+});
+
 test('a new repository, and settings that only describe one, are not protected', async () => {
   repository();
   const changes = await changesOf('git init -q sub; git config user.name me; git remote add o https://example.org/x');

@@ -57,7 +57,7 @@ export class StagedView implements GitFileReader {
     return resolve(this.#workspace, this.#resolved(path));
   }
 
-  /** Follows every symlink on the way, in the view. A path that leads out of the workspace stays as it is. */
+  /** Follows every symlink on the way, in the view. The path begins with `..` when it leads out of the workspace. */
   #resolved(path: string): string {
     let names = relative(this.#workspace, resolve(this.#workspace, path)).split('/');
     let [done, hops] = ['', 0];
@@ -72,14 +72,14 @@ export class StagedView implements GitFileReader {
         continue;
       }
       const leads = relative(this.#workspace, resolve(this.#workspace, dirname(at), target));
-      if (leads === '..' || leads.startsWith('../')) return path;
+      if (leads === '..' || leads.startsWith('../')) return [leads, ...rest].join('/');
       names = [...(leads === '' ? [] : leads.split('/')), ...rest];
       done = '';
     }
     return done;
   }
 
-  /** Where the content of a path lies on the host; null when the stage deleted it. */
+  /** Where the content of a path from the workspace lies on the host; null when the stage deleted it. */
   #sourceOf(path: string): string | null {
     if (this.#changed.has(path)) return `${this.#content}/${path}`;
     for (let at = path; at !== '.' && at !== ''; at = dirname(at)) if (this.#deleted.has(at)) return null;

@@ -34,16 +34,16 @@ export async function makeStage(sandbox: Sandbox): Promise<string> {
 }
 
 export function trySandbox(
-  more: Partial<BubblewrapOptions> & { path: string; rules?: readonly FileRule[]; dialer?: Dialer },
+  more: Partial<BubblewrapOptions> & { path: string; rules?: readonly FileRule[]; dialer?: Dialer; within?: string },
 ): TrySandbox {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'try-sandbox-')));
+  const { rules, within = tmpdir(), ...options } = more;
+  const root = realpathSync(mkdtempSync(join(within, 'try-sandbox-')));
   const [home, workspace, stateDir] = ['home', 'ws', 'state'].map((name) => join(root, name)) as [
     string,
     string,
     string,
   ];
   for (const folder of [home, workspace, stateDir]) mkdirSync(folder);
-  const { rules, ...options } = more;
   const sandbox = createBubblewrap({ home, stateDir, filePolicy: createFilePolicy(rules), ...options });
 
   return {

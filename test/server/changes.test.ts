@@ -51,6 +51,16 @@ async function questionOf({ id }: Json): Promise<Json> {
 }
 
 describe('pending changes of a command', () => {
+  test('are not discarded by a second person while a yes that came first is carried out', LONG_TEST, async () => {
+    const { call, changes } = await changing(
+      'echo two > a.txt; mkdir many; for i in $(seq 1 500); do echo $i > many/$i; done',
+    );
+    expect((await server.post(`/v1/approvals/${changes.approvalId}/approve`)).status).toBe(200);
+    const { status } = await server.post(`/v1/changes/${changes.id}/discard`);
+    expect([status, textOf('a.txt')]).toEqual([404, 'two\n']);
+    expect((await server.post(`/v1/calls/${call.id}/undo`)).status).toBe(200);
+  });
+
   test('are listed with their numbers, their paths and both texts, and nothing is in the workspace', async () => {
     const { call, changes } = await changing('echo two > a.txt; mkdir new; echo x > new/b.txt');
     expect(changes).toMatchObject({ callId: call.id, total: 3, kinds: { modified: 1, created: 2 }, isPartial: false });

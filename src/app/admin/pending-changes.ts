@@ -11,6 +11,7 @@ import {
   keptChanges,
   nothingKept,
 } from '../../kernel/tool/kept-changes.ts';
+import type { Stage } from '../../kernel/world/stage.ts';
 import { newCallId } from '../../runtime/pipeline/call-scope.ts';
 import { recordExternal } from '../../runtime/pipeline/record-external.ts';
 import { presentChanges } from '../../tools/changes/present-changes.ts';
@@ -53,7 +54,7 @@ export function openPendingChanges(app: App, answers: ApprovalAnswers): PendingC
   }
 }
 
-function isAbout({ args }: ApprovalRecord, stage: string): boolean {
+function isAbout({ args }: Pick<ApprovalRecord, 'args'>, stage: string): boolean {
   return (args as { stage?: unknown } | null)?.stage === stage;
 }
 
@@ -134,12 +135,29 @@ async function discard(
     await stage.discard();
     return ok(DISCARDED);
   }
+  const left = await afterKeeping(app, stage);
+  if (!left.ok) return left;
   const args = { by, call: stage.callId, changes: stage.id };
   const deed = { id: newCallId(), session: stage.session, action: 'person:discard', args } as const;
   return recordExternal(app.store, deed, async () => {
-    await stage.discard();
+    await left.value.discard();
     return ok(DISCARDED);
   });
+}
+
+// The call still waits for a moment after the yes was recorded.
+const UNDER_WAY = ['awaiting_approval', 'queued', 'running'] as const;
+
+/** The stage when nobody keeps it any more: a yes that came first is carried out, and what is left then may be discarded. */
+async function afterKeeping(app: App, stage: Stage): Promise<Result<Stage>> {
+  const { id, session, workspace } = stage;
+  const { items } = await app.store.calls({ session, tool: KEEPING_TOOL, states: UNDER_WAY });
+  const keeping = items.find((call) => isAbout(call, id));
+  if (keeping === undefined) return ok(stage);
+  const call = await callEnd(app, { callId: keeping.id, session });
+  if (call !== null && !isFinal(call.state))
+    return fail('CONFLICT', 'They are being kept. List the changes again soon.');
+  return app.stages.find(id, { session, workspace });
 }
 
 const DISCARDED = nothingKept('discarded', null);
@@ -179,7 +197,10 @@ async function outcomeOf(app: App, question: ApprovalRecord): Promise<Result<Kep
 }
 
 /** Waits for the end of the call that asked; if its process has ended, the call is taken over here. */
-async function callEnd(app: App, { callId, session }: ApprovalRecord): Promise<CallRecord | null> {
+async function callEnd(
+  app: App,
+  { callId, session }: Pick<ApprovalRecord, 'callId' | 'session'>,
+): Promise<CallRecord | null> {
   const ended = Promise.withResolvers<void>();
   const unfollow = app.store.follow((event) => event.callId === callId && ended.resolve(), {
     types: ['call.finished'],

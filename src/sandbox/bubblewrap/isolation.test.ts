@@ -155,6 +155,15 @@ test.each([
   },
 );
 
+test('a workspace and a state folder may lie in /var/tmp', async () => {
+  await using other = trySandbox({ path, within: '/var/tmp' });
+  other.write('there.txt', 'there');
+  for (const mounts of ['read', 'staged'] as const) {
+    const { stdout } = await other.sh(`cat there.txt ${other.workspace}/there.txt`, { mounts });
+    expect(stdout).toBe('therethere');
+  }
+});
+
 describe('what a run may do', () => {
   test.each(['read', 'staged'] as const)('it can write no setting of the kernel, in mode %s', async (mounts) => {
     const program = `

@@ -48,7 +48,7 @@ export function runArguments(given: {
   const size = String(Math.max(4096, Math.floor(limits.tmpBytes)));
   return [
     ...['--size', size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-    ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '/tmp', '/var/tmp'],
+    ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '../tmp', '/var/tmp'],
     ...['--size', size, '--tmpfs', INSIDE_HOME],
     ...toolchains.flatMap(bindReadOnly),
     ...given.toolchainSecrets.filter(isElsewhere).flatMap((path) => ['--ro-bind', folder.maskFile, path]),
