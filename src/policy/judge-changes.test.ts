@@ -139,6 +139,15 @@ describe('text in no commit, of a command that a rule of the user allows', () =>
     expect(verdict(one, 'strict', {}, allowed)).toBe('deny');
   });
 
+  test.each(['bash', 'bash(*)', 'bash(git *)', 'bash(npm run *)'])(
+    'a rule for more commands, %s, says nothing of it',
+    (rule) => {
+      const one = [change('a', 'modified', loss)];
+      expect(verdict(one, 'auto', {}, { allowedBy: rule })).toBe('ask');
+      expect(verdict(one, 'strict', {}, { allowedBy: rule })).toBe('deny');
+    },
+  );
+
   test('an ask or deny rule about the path comes first', () => {
     const one = [change('a', 'modified', loss)];
     expect(verdict(one, 'auto', { ask: ['apply_changes(**)'] }, allowed)).toBe('ask');

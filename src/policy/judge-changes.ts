@@ -6,7 +6,7 @@ import { describeChanges } from './describe-changes.ts';
 import type { Mode } from './mode.ts';
 import type { PolicyOptions } from './policy-options.ts';
 import { type PathRuleMatch, strictestRule } from './rules/path-rule.ts';
-import type { Rule, RuleVerdict } from './rules/rule.ts';
+import { isExactRule, type Rule, type RuleVerdict } from './rules/rule.ts';
 
 /** Changes that are named one by one. */
 const MAX_NAMED = 50;
@@ -110,7 +110,7 @@ function judgeClass(
     };
   if (rule !== undefined) return { verdict: rule.verdict, rule: rule.text, reason: `The rule ${rule.text} says so.` };
   const byCommand = allowedBy === null ? null : allowedEffect(allowedBy);
-  if (change.loses && byCommand !== null && isTextOfFile(change)) return byCommand;
+  if (change.loses && byCommand !== null && isExactRule(byCommand.rule) && isTextOfFile(change)) return byCommand;
   if (change.loses)
     return {
       verdict: 'ask',
@@ -128,7 +128,7 @@ function allowedEffect(rule: string): ChangeRuling {
   return { verdict: 'allow', rule, reason: `The rule ${rule} allows the command.` };
 }
 
-/** Whoever allows a command means its work on files as they are, committed or not. A folder may hold more than its text. */
+/** Whoever allows exactly this command means its work on files as they are, committed or not. A folder may hold more than its text. */
 function isTextOfFile({ class: kind, before }: ClassifiedChange): boolean {
   return kind === 'ordinary' && before?.type === 'file';
 }

@@ -19,7 +19,7 @@ import { judgeCommand } from './commands/judge-command.ts';
 import { applyMode, type Mode } from './mode.ts';
 import type { CommandEffects, PolicyOptions } from './policy-options.ts';
 import { createRuleLookup } from './rules/find-rule.ts';
-import type { Rule } from './rules/rule.ts';
+import { isExactRule, type Rule } from './rules/rule.ts';
 
 /** The rules behind questions about a process that goes on, and about a live run where nothing stages. */
 export const BACKGROUND = 'background';
@@ -80,12 +80,13 @@ function isAboutCommands({ patterns, hosts, text }: Rule): boolean {
 }
 
 /**
- * Returns the first of the user's rules when these cover the whole command: each part is allowed by one or has no effect of its
+ * Returns one of the user's rules, one with a wildcard if there is any, when these cover the whole command: each part is allowed by one or has no effect of its
  * own, and nothing changes what the words mean.
  */
 function coverOf({ parts }: CommandJudgement, { env = [] }: ProcessRun): string | undefined {
   if (!parts.every(isCovered) || !env.every((name) => isHarmlessVariable(name))) return undefined;
-  return parts.find(({ allowedBy }) => allowedBy === 'user')?.rule;
+  const rules = parts.flatMap(({ allowedBy, rule }) => (allowedBy === 'user' ? [rule] : []));
+  return rules.find((rule) => !isExactRule(rule)) ?? rules[0];
 }
 
 function isCovered({ verdict, rule, program, allowedBy }: CommandPart): boolean {

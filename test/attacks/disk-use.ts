@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { entriesIn } from '../../src/host/files.ts';
 
 const MB = 1024 * 1024;
 /** The default limits of a run are 2 GB in all and 1 GB in one file. */
@@ -11,8 +12,11 @@ export function diskUseFinding(folder: string): string | null {
   return megabytes > MAX_LEFT_MB ? `${megabytes} MB are allocated` : null;
 }
 
+/** The masks of a sandbox cannot be looked into, and take no room. */
 function allocatedBytes(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).blocks * 512, 0);
+  return entriesIn(folder).reduce((sum, entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sum + allocatedBytes(path);
+    return entry.isFile() ? sum + lstatSync(path).blocks * 512 : sum;
+  }, 0);
 }

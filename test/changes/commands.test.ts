@@ -95,10 +95,11 @@ describe('in mode ask', () => {
   });
 
   test.each(['ask', 'auto', 'strict'] as const)(
-    'a rule that allows a command keeps what it does to text in no commit, but takes no folder and no repository: %s',
+    'a rule that names a command keeps what it does to text in no commit, but takes no folder and no repository: %s',
     async (mode) => {
       const files = { ...FILES, 'docs/d.txt': 'd\n' };
-      const rules = { allow: ['bash(sed *)', 'bash(rm *)'] };
+      const named = ['sed -i s/typed/formatted/ a.txt', 'rm src/b.txt', 'rm -rf docs', 'rm -rf .git'];
+      const rules = { allow: named.map((command) => `bash(${command})`) };
       await using ws = await openCommands({ files, rules, mode, repository: true });
       for (const path of ['a.txt', 'src/b.txt', 'docs/d.txt']) writeFileSync(ws.file(path), 'typed by a person\n');
       await ws.call('bash', { command: 'sed -i s/typed/formatted/ a.txt' });

@@ -27,3 +27,8 @@ export interface Rule {
   /** True for a rule about the tool as a whole. */
   readonly whole: boolean;
 }
+
+/** Whether a rule about commands names one command word for word: no tool as a whole, and no wildcard. */
+export function isExactRule(text: string): boolean {
+  return text.includes('(') && !text.includes('*');
+}
