@@ -44,12 +44,12 @@ export function outsideScript(limits: Limits, cgroup: Cgroup | null, words: read
  * where the user namespace counts from zero; shells disagree about its letter.
  */
 export function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
-  const { channel, said } = fds;
+  const { channel, report } = fds;
   const processes = withinHardLimit(limits.processes, 'Max processes');
   const door = `cd / && ${ENV} -i NODE_CHANNEL_FD=${channel} ${quoteForShell(process.execPath)} -e ${quoteForShell(LISTENER_PROGRAM)}`;
   return [
     ...(channel === null ? [] : [`(${door}) </dev/null || exit 126`, `exec ${channel}>&-`]),
-    `exec 3>&2 2>&${said} ${said}>&-`,
+    `exec 3>&2 2>&${report} ${report}>&-`,
     ...(cgroup === null ? [`{ ulimit -u ${processes} || ulimit -p ${processes}; } 2>/dev/null || exit 126`] : []),
     '(exec "$@" 2>&3 3>&-)',
     'code=$?',

@@ -27,7 +27,7 @@ export interface CopyEntry {
 export function createFollowedCopy(options: {
   readonly copy: TreeCopy;
   readonly watches: FolderWatches;
-  isLaid(path: WalkedPath): boolean;
+  isOverlaid(path: WalkedPath): boolean;
   /** When the copy was done, by the clock of its file system. */
   sinceMs(): number;
 }): FollowedCopy {
@@ -47,7 +47,7 @@ export function createFollowedCopy(options: {
   }
 
   function removeFolder({ target, name, path }: CopyEntry): boolean {
-    if (options.isLaid(path) || !isKnown(path, name)) return false;
+    if (options.isOverlaid(path) || !isKnown(path, name)) return false;
     const folder = target.open(name);
     try {
       const left = folder?.names().filter((each) => !remove({ target: folder, name: each, path: below(path, each) }));
