@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
 import { digestTree } from '../host/digest-tree.ts';
+import { parentOf } from '../kernel/text/folders-above.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import type { ClassifiedChange, StagedChanges, StageOwner } from '../kernel/world/stage.ts';
 import { classifyChanges } from './classify-changes.ts';
-import { parentOf } from './find-repository.ts';
 import { askGit } from './git-facts.ts';
 import { repositoryLines } from './repository-lines.ts';
 import { repositoryLosses } from './repository-losses.ts';
