@@ -78,7 +78,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   try {
     launcher = plan.launchers.take(plan.request.network === undefined ? 'plain' : 'with-channel');
     input = plan.request.stdin === LIVE_INPUT ? createLiveInput(plan.pipes) : null;
-    load(launcher, plan, files, input);
+    load({ launcher, plan, files, input });
     network = await openWay(launcher, plan);
   } catch (error) {
     if (launcher !== null) plan.onRemoval(launcher.discard());
@@ -142,8 +142,16 @@ async function whyNotMounted({ started, status }: Launcher, plan: ProcessPlan): 
 
 const REPAIR = 'Check that the state folder has room, and that not too many files and processes are open.';
 
+interface LaunchSteps {
+  readonly launcher: Launcher;
+  readonly plan: ProcessPlan;
+  /** Gets the files that are made for the run. */
+  readonly files: string[];
+  readonly input: LiveInput | null;
+}
+
 /** Does everything that may fail before the command is started. */
-function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: LiveInput | null): void {
+function load({ launcher, plan, files, input }: LaunchSteps): void {
   const { limits } = plan;
   const { cgroup, fds } = launcher;
   cgroup?.limit(limits);
@@ -153,10 +161,14 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: Liv
     ...['--block-fd', String(fds.go), ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)])],
     ...['--', '/bin/sh', '-c', insideScript(limits, launcher), 'sh', ...withVariables(command.argv, plan.request)],
   ];
-  const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
   launcher.load({
-    script: outsideScript(limits, cgroup, underView(plan, words), input?.path ?? stdinFile(plan, files)),
-    options: [...plan.system, ...command.mount, ...plan.mounts, ...variables].join('\0'),
+    script: outsideScript({
+      limits,
+      cgroup,
+      words: underView(plan, words),
+      stdin: input?.path ?? stdinFile(plan, files),
+    }),
+    options: [...plan.system, ...command.mount, ...plan.mounts, ...environment(plan)].join('\0'),
   });
 }
 
