@@ -1,5 +1,6 @@
 import { accessSync, constants, type Dirent, fstatSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { opendir } from 'node:fs/promises';
+import { parentOf } from '../kernel/text/folders-above.ts';
 import { createYielder } from '../kernel/yielding.ts';
 import { BY_HANDLE, type Folder } from './folder.ts';
 import { openInside } from './read-inside.ts';
@@ -49,12 +50,12 @@ export function createFolderReader(workspace: string): FolderReader {
   const parents = new Map<string, Folder>();
   const uid = process.getuid?.();
 
-  function parentOf(path: string): Folder {
-    const parent = above(path);
+  function openParent(path: string): Folder {
+    const parent = parentOf(path);
     const known = parents.get(parent);
     if (known !== undefined) return known;
     // In a deep tree the folder above was read just before: opening all of them each time takes the square of the depth.
-    const opened = parents.has(above(parent)) ? openBelow(parent) : openInside(workspace, parent);
+    const opened = parents.has(parentOf(parent)) ? openBelow(parent) : openInside(workspace, parent);
     const [oldest] = parents.size < MAX_PARENTS ? [] : parents;
     if (oldest !== undefined) {
       oldest[1].close();
@@ -67,7 +68,7 @@ export function createFolderReader(workspace: string): FolderReader {
   function openBelow(path: string): Folder {
     // By path a parent that was opened before proves nothing: the walk begins at the top each time.
     if (path === '' || !BY_HANDLE) return openInside(workspace, path);
-    return parentOf(path).openChild(path.slice(path.lastIndexOf('/') + 1));
+    return openParent(path).openChild(path.slice(path.lastIndexOf('/') + 1));
   }
 
   return {
@@ -135,10 +136,6 @@ function entriesByBytes(folder: string, absolute: string): FolderEntries {
 /** Whether a name can be given as a string. */
 export function isText(bytes: Buffer): boolean {
   return Buffer.from(bytes.toString()).equals(bytes);
-}
-
-function above(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 function join(folder: string, path: string): string {

@@ -13,9 +13,11 @@ export function describeChanges(changes: readonly ClassifiedChange[]): string {
     ['deletes', deleted],
     ['adds', added],
   ] as const;
-  const told = counted.filter(([, count]) => count > 0);
-  if (told.length === 0) return changes.length === 0 ? 'It changes nothing.' : 'It adds empty folders.';
-  const parts = told.map(([verb, count], at) => `${verb} ${count.toLocaleString('en')}${at === 0 ? noun(count) : ''}`);
+  const present = counted.filter(([, count]) => count > 0);
+  if (present.length === 0) return changes.length === 0 ? 'It changes nothing.' : 'It adds empty folders.';
+  const parts = present.map(
+    ([verb, count], at) => `${verb} ${count.toLocaleString('en')}${at === 0 ? noun(count) : ''}`,
+  );
   const last = parts.pop();
   return `It ${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`}.`;
 }

@@ -8,10 +8,10 @@ import type { PolicyOptions } from './policy-options.ts';
 import { type PathRuleMatch, strictestRule } from './rules/path-rule.ts';
 import { isExactRule, type Rule, type RuleVerdict } from './rules/rule.ts';
 
-/** Changes that are named one by one. */
+/** Changes that are named one by one; the others are counted. */
 const MAX_NAMED = 50;
-/** The same for those that are always named: deletions, protected files and refusals. The rest is counted. */
-const MAX_TOLD = 1000;
+/** The same for those that come first: deletions, protected files, losses and refusals. */
+const MAX_SEVERE = 1000;
 
 /**
  * Judges pending changes of a command as a whole: by the user's rules about these paths, whichever file tool they name, then by
@@ -76,9 +76,9 @@ function judgeChange(
     return { verdict: 'deny', rule: `${change.class} file`, reason: `It is never kept: ${reasonOf(change)}.` };
   if (subject.isPartial && change.class !== 'ignored')
     return { verdict: 'deny', rule: 'partial run', reason: 'The command was stopped before its end.' };
-  const found = ruleAbout(change, rules);
-  if (subject.isCollected && found?.rule.verdict !== 'deny' && !overwritesOthers(change)) return COLLECTED;
-  const judged = judgeClass(change, found, { mode, allowedBy: subject.allowedBy ?? null });
+  const match = ruleAbout(change, rules);
+  if (subject.isCollected && match?.rule.verdict !== 'deny' && !overwritesOthers(change)) return COLLECTED;
+  const judged = judgeClass(change, match, { mode, allowedBy: subject.allowedBy ?? null });
   if (mode !== 'strict' || judged.verdict !== 'ask') return judged;
   return { ...judged, verdict: 'deny', reason: `Mode strict does not ask. ${judged.reason}` };
 }
@@ -92,12 +92,12 @@ function ruleAbout({ path, kind, before }: ClassifiedChange, rules: RulesByKind)
 
 function judgeClass(
   change: ClassifiedChange,
-  found: PathRuleMatch | undefined,
+  match: PathRuleMatch | undefined,
   { mode, allowedBy }: { mode: Mode; allowedBy: string | null },
 ): ChangeRuling {
-  const rule = found?.rule;
+  const rule = match?.rule;
   if (rule?.verdict === 'deny')
-    return found?.by === 'maybe below'
+    return match?.by === 'maybe below'
       ? { verdict: 'ask', rule: rule.text, reason: `The rule ${rule.text} may refuse something in it.` }
       : { verdict: 'deny', rule: rule.text, reason: `The rule ${rule.text} refuses it.` };
   if (change.class === 'protected')
@@ -163,19 +163,19 @@ function summary(judged: readonly JudgedChange[], verdict: RuleVerdict): string 
   return `${sentence} Not kept: ${why}${isAll ? '' : ' Keep the others by naming them in paths.'}`;
 }
 
-/** The parts that a record and a person get: the worst first, and all that must be told. */
+/** The parts for the record and the person that name single changes: severe ones first, then others, then how many are left. */
 function named(judged: readonly JudgedChange[]): readonly AccessJudgement[] {
-  const told = judged.filter(isAlwaysTold);
-  const others = judged.filter((one) => !isAlwaysTold(one));
-  const shown = [...told.slice(0, MAX_TOLD), ...others.slice(0, MAX_NAMED)];
+  const severe = judged.filter(isSevere);
+  const others = judged.filter((one) => !isSevere(one));
+  const shown = [...severe.slice(0, MAX_SEVERE), ...others.slice(0, MAX_NAMED)];
   const parts = shown.map((one) => toPart(`${one.change.kind} ${oneLine(one.change.path)}`, one));
   const left = judged.length - shown.length;
-  const worst = strictest([...told.slice(MAX_TOLD), ...others.slice(MAX_NAMED)]);
+  const worst = strictest([...severe.slice(MAX_SEVERE), ...others.slice(MAX_NAMED)]);
   if (worst === undefined) return parts;
   return [...parts, toPart(`${left} more`, { ...worst, reason: 'They are in the list of changes.' })];
 }
 
-function isAlwaysTold({ change, verdict }: JudgedChange): boolean {
+function isSevere({ change, verdict }: JudgedChange): boolean {
   if (verdict === 'deny' || change.kind === 'deleted' || change.class === 'protected') return true;
   return change.loses === true || overwritesOthers(change);
 }

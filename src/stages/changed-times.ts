@@ -21,7 +21,7 @@ export class ChangedTimes {
     for (const line of linesOf(this.#file)) this.#remember(line);
   }
 
-  /** Called before the paths change. */
+  /** Notes paths that are about to change. */
   note(paths: readonly string[]): Result<void> {
     const fresh = paths.filter((path) => !this.#times.has(path));
     const at = Date.now() - TICK_MS;
@@ -33,8 +33,8 @@ export class ChangedTimes {
     });
   }
 
-  /** The same changes; `overtaken` are those that the host changed after the stage did. A folder stays as it was told. */
-  judged(changes: readonly StagedChange[], base: string): StagedChange[] {
+  /** Takes the mark `overtaken` off changes of paths that the host changed only before the stage did. Folders keep it. */
+  unmarkEarlierEdits(changes: readonly StagedChange[], base: string): StagedChange[] {
     return changes.map((change) => {
       const { overtaken, ...rest } = change;
       const at = overtaken === undefined ? undefined : this.#timeOf(change.path);

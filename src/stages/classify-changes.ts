@@ -28,18 +28,18 @@ type Verdict = Pick<ClassifiedChange, 'class' | 'reason'>;
 const SET_ID = 0o6000;
 const DECIDES_IGNORED = /(?:^|\/)\.git\/info\/exclude$/;
 const PACKAGES = /(?:^|\/)(?:node_modules|\.venv|venv|site-packages|bower_components|Pods|\.bundle)(?:\/|$)/;
-/** The name alone says nothing: people write folders of this name, too. */
+/** A folder of this name may also be the user's own, so that the name alone decides nothing. */
 const VENDOR = /(?<=^|\/)vendor(?=\/|$)/g;
 /** Bundler's own folder, by language and version. */
 const BUNDLE = /^\/bundle\/(?:ruby|jruby|truffleruby)(?:\/|$)/;
-/** Composer and Go write them into a vendor folder that they fill. */
+/** Files that Composer and Go write into a vendor folder that they fill. */
 const VENDOR_MANIFESTS = ['composer/installed.json', 'modules.txt'];
 
-/** Says of each change what keeping it can do. Judged is the workspace as it would be with all changes kept. */
+/** Returns the changes with their classes, by the workspace as it would be with all of them kept. */
 export async function classifyChanges(staged: StagedChanges, options: ClassifyOptions): Promise<ClassifiedChange[]> {
   const view = new StagedView(options.workspace, staged);
   const obeyed = new ObeyedPaths(options.workspace, options.home, view);
-  const judges: Judges = { ...options, view, obeyed, vendors: new Map() };
+  const judges: ChangeJudges = { ...options, view, obeyed, vendors: new Map() };
   const yielder = createYielder();
   const classified: ClassifiedChange[] = [];
   for (const change of staged.changes) {
@@ -50,14 +50,14 @@ export async function classifyChanges(staged: StagedChanges, options: ClassifyOp
   return classified;
 }
 
-interface Judges extends ClassifyOptions {
+interface ChangeJudges extends ClassifyOptions {
   readonly view: StagedView;
   readonly obeyed: ObeyedPaths;
-  /** Whether a package manager fills them, of folders called vendor. */
+  /** Whether a package manager fills a folder called vendor, by its path. */
   readonly vendors: Map<string, boolean>;
 }
 
-function classify(change: StagedChange, judges: Judges): Verdict {
+function classify(change: StagedChange, judges: ChangeJudges): Verdict {
   const special = whySpecial(change, judges);
   if (special !== undefined) return { class: 'special', reason: special };
   const { access, rule } = judges.policy.judge(change.path);
@@ -67,7 +67,7 @@ function classify(change: StagedChange, judges: Judges): Verdict {
   return { class: plainClass(change, judges) };
 }
 
-function plainClass({ path, kind }: StagedChange, judges: Judges): ChangeClass {
+function plainClass({ path, kind }: StagedChange, judges: ChangeJudges): ChangeClass {
   if (isGitPath(path)) return 'repository';
   if (PACKAGES.test(path) || isVendored(path, judges)) return 'packages';
   if (judges.git.isIgnored(path)) return 'ignored';
@@ -75,7 +75,7 @@ function plainClass({ path, kind }: StagedChange, judges: Judges): ChangeClass {
 }
 
 /** Whether a package manager wrote it: git ignores the vendor folder's content, or the folder is one that it fills. */
-function isVendored(path: string, judges: Judges): boolean {
+function isVendored(path: string, judges: ChangeJudges): boolean {
   for (const { index } of path.matchAll(VENDOR)) {
     const end = index + 'vendor'.length;
     if (BUNDLE.test(path.slice(end)) || judges.git.isIgnored(path) || hasManifest(path.slice(0, end), judges))
@@ -84,20 +84,20 @@ function isVendored(path: string, judges: Judges): boolean {
   return false;
 }
 
-/** A manifest that a run puts into a folder which was there without one says nothing about the rest of it. */
-function hasManifest(folder: string, { workspace, view, vendors }: Judges): boolean {
+/** Whether a vendor folder has a manifest. One that a run adds to an older folder does not count: the rest may be the user's. */
+function hasManifest(folder: string, { workspace, view, vendors }: ChangeJudges): boolean {
   const known = vendors.get(folder);
   if (known !== undefined) return known;
   const isNew = statOf(`${workspace}/${folder}`) === undefined;
-  const found = VENDOR_MANIFESTS.some((name) => {
+  const isFilled = VENDOR_MANIFESTS.some((name) => {
     const at = `${folder}/${name}`;
     return (isNew ? view.stat(at) : statOf(`${workspace}/${at}`))?.isFile() ?? false;
   });
-  vendors.set(folder, found);
-  return found;
+  vendors.set(folder, isFilled);
+  return isFilled;
 }
 
-function whySpecial({ path, kind, after, unnameable }: StagedChange, { policy }: Judges): string | undefined {
+function whySpecial({ path, kind, after, unnameable }: StagedChange, { policy }: ChangeJudges): string | undefined {
   if (unnameable) return 'its name is no valid text';
   if (path === '~' || path.startsWith('~/')) return 'no tool takes a path that begins with ~';
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `its path is longer than ${MAX_PATH_BYTES} bytes`;
@@ -112,7 +112,7 @@ function whySpecial({ path, kind, after, unnameable }: StagedChange, { policy }:
 }
 
 /** Why the host would run or obey it, by its name, by the shape of its folder, or because a folder above one goes. */
-function whyProtected(change: StagedChange, judges: Judges): string | undefined {
+function whyProtected(change: StagedChange, judges: ChangeJudges): string | undefined {
   const { path, kind } = change;
   const { policy, view, obeyed } = judges;
   if (isHarmlessInRepository(change, view, judges.workspace)) return undefined;
@@ -132,8 +132,8 @@ function whyProtected(change: StagedChange, judges: Judges): string | undefined 
   return protectedBelow(judges, path);
 }
 
-/** Deleting a folder deletes the protected files in it. */
-function protectedBelow({ workspace, policy }: Judges, top: string): string | undefined {
+/** The reason by which a folder that is deleted is protected: a protected file in it. */
+function protectedBelow({ workspace, policy }: ChangeJudges, top: string): string | undefined {
   const queue = [top];
   for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
     for (const entry of entriesIn(`${workspace}/${folder}`)) {
@@ -146,7 +146,7 @@ function protectedBelow({ workspace, policy }: Judges, top: string): string | un
   return undefined;
 }
 
-/** As `git init` writes it. */
+/** Whether a file ignores nothing, as `git init` writes it. */
 function isOnlyComments(text: string | null): boolean {
   return text?.split('\n').every((line) => line === '' || line.startsWith('#')) ?? false;
 }
@@ -158,7 +158,7 @@ const ONLY_COPY = /(?:^|\/)\.git\/(?:modules\/.+\/)?(?:packed-refs|logs|rr-cache
 /** The loss by a change: data of a repository that nothing else has, or text in no commit that the session did not write. */
 function lossOf(
   change: StagedChange,
-  { class: kindOf, reason }: Verdict,
+  { class: of, reason }: Verdict,
   options: ClassifyOptions,
 ): Partial<ClassifiedChange> {
   const { path, kind, before } = change;
@@ -170,7 +170,7 @@ function lossOf(
   }
   if (before === null || (kind !== 'deleted' && kind !== 'modified')) return {};
   // Packages can be installed again; in a folder called vendor there may be text of the user beside them.
-  const isText = kindOf === 'ordinary' || kindOf === 'protected' || (kindOf === 'packages' && !PACKAGES.test(path));
+  const isText = of === 'ordinary' || of === 'protected' || (of === 'packages' && !PACKAGES.test(path));
   if (!isText) return {};
   if (before.version !== null && before.type === 'file' && options.wrote(path, before.version)) return {};
   // Without a repository nothing is committed, and a text that only changed can be undone.

@@ -17,14 +17,14 @@ export interface CollectedStage {
   readonly standsOn: WorkingStage | undefined;
 }
 
-/** The changes that a session collected, as a file keeps them. */
+/** Returns the file of the changes that a session collected. */
 export async function describeCollected(
   judges: StageJudges,
   { stage, standsOn, staged }: CollectedStage & { readonly staged: StagedChanges },
 ): Promise<StageFile> {
   const { workspace, session, callId, folder } = stage;
   const about = { workspace, session, callId, title: TITLE, allowedBy: null, standsOn };
-  const listed = { folder: folder.folder, staged: stage.judged(staged), isPartial: false };
+  const listed = { folder: folder.folder, staged: stage.unmarkEarlierEdits(staged), isPartial: false };
   const described = await describeStage(judges, { ...listed, owner: { ...about, wrote: () => false } });
   return { ...described, isOfSession: true };
 }
@@ -52,7 +52,7 @@ export function standingOn(stage: WorkingStage, working: readonly WorkingStage[]
     .filter((each) => each.workspace === workspace && each.standsOn === session);
   return [
     ...sessions.map((each) => `session ${each.session}`),
-    ...stage.held().map((title) => `the command ${title}`),
+    ...stage.runTitles().map((title) => `the command ${title}`),
     ...pending.map(({ id, title }) => `the pending changes ${id} of ${title}`),
   ];
 }

@@ -45,6 +45,31 @@ test('a stage is found after a restart, with its content and the same digest', a
   expect(await open().find(value.id, OWNER)).toMatchObject({ ok: false, error: { code: 'FILE_NOT_FOUND' } });
 });
 
+test('a stage that another process discarded is gone for one that has seen it', async () => {
+  const stage = await staged('echo x >seen.txt');
+  const [one, other] = [open(), open()];
+  const id = stage?.id ?? '';
+  expect(await one.find(id, OWNER)).toMatchObject({ ok: true });
+  const same = await other.find(id, OWNER);
+  if (!same.ok) throw new Error(same.error.message);
+  await same.value.discard();
+  expect(await one.find(id, OWNER)).toMatchObject({ ok: false, error: { code: 'FILE_NOT_FOUND' } });
+});
+
+test('a stage tells of changes of its paths that another process kept', async () => {
+  const [first, second] = [await staged('echo 1 >both.txt'), await staged('echo 2 >both.txt')];
+  const [one, other] = [open(), open()];
+  const seen = await one.find(second?.id ?? '', OWNER);
+  expect(seen).toMatchObject({ ok: true });
+  expect(seen.ok && seen.value.overtakenBy).toBeUndefined();
+  const kept = await other.find(first?.id ?? '', OWNER);
+  if (!kept.ok) throw new Error(kept.error.message);
+  await kept.value.kept(['both.txt']);
+  const again = await one.find(second?.id ?? '', OWNER);
+  expect(again).toMatchObject({ ok: true, value: { overtakenBy: { paths: ['both.txt'] } } });
+  await second?.discard();
+});
+
 test('a stage belongs to its session and its workspace', async () => {
   const stage = await staged('echo x >own.txt');
   const id = stage?.id ?? '';

@@ -19,20 +19,26 @@ import type {
 import { describeStage, type StageJudges } from './describe-stage.ts';
 import { openStage } from './open-stage.ts';
 import { layersOf } from './session-stage.ts';
-import { readStageFile, removeStageFile, type StageFile, writeStageFile } from './stage-file.ts';
+import { readStageFile, removeStageFile, type StageFile, versionOfStageFile, writeStageFile } from './stage-file.ts';
 import { type KeptStage, tellOthers } from './tell-others.ts';
 
 const MAX_PENDING = 50;
 const OWNER = 'owner';
 
 export interface StagesOptions extends StageJudges {
-  /** Sessions that collect their changes. Left out: none does. */
+  /** Sessions that collect their changes. Left out: there is none. */
   readonly sessions?: Pick<SessionStages, 'of'>;
   /** The paths that were changed when a stage was kept; empty when it was not. Left out: not known. */
   keptPaths?(workspace: string, id: string): readonly string[];
 }
 
-interface RunEndedIn {
+/** A stage as it was read last. Another process may have removed it since, or written a note to its file. */
+interface KnownStage {
+  readonly stage: Stage;
+  readonly fileVersion: string | null;
+}
+
+interface EndedRun {
   readonly staged: StagedChanges;
   readonly isPartial: boolean;
 }
@@ -40,8 +46,7 @@ interface RunEndedIn {
 /** Stages of this machine, in the folder that the sandbox names. They survive a restart once their run has ended. */
 export function createStages(options: StagesOptions): StageStore {
   const { sandbox, sessions } = options;
-  const known = new Map<string, Stage>();
-  const forget = (id: string) => known.delete(id);
+  const known = new Map<string, KnownStage>();
   let opening: Promise<Result<string>> | undefined;
 
   function place(): Promise<Result<string>> {
@@ -51,25 +56,28 @@ export function createStages(options: StagesOptions): StageStore {
 
   function all(folder: string): Stage[] {
     const ids = readdirSync(folder);
-    // One that was kept is noted in others when it is loaded.
+    // Loading a stage that was kept writes to the files of others, so all are loaded before any is returned.
     for (const id of ids) load(folder, id);
     return ids.flatMap((id) => load(folder, id) ?? []);
   }
 
   function load(folder: string, id: string): Stage | undefined {
-    const loaded = known.get(id);
-    if (loaded !== undefined) return loaded;
+    if (!ID.test(id)) return undefined;
     const at = join(folder, id);
-    const file = ID.test(id) ? readStageFile(at) : null;
+    const fileVersion = versionOfStageFile(at);
+    const loaded = known.get(id);
+    if (loaded?.fileVersion === fileVersion) return loaded.stage;
+    known.delete(id);
+    const file = readStageFile(at);
     if (file === null) return undefined;
     // The process that kept them ended before it could say so.
     const kept = options.keptPaths?.(file.workspace, id) ?? [];
-    if (kept.length === 0) return remember(file, at);
-    forgetKept(at, { kept: file, paths: kept, forget });
+    if (kept.length === 0) return remember(file, at, fileVersion);
+    removeKept(at, { kept: file, paths: kept });
     return undefined;
   }
 
-  function remember(file: StageFile, folder: string): Stage {
+  function remember(file: StageFile, folder: string, fileVersion: string | null): Stage {
     const discard = async (): Promise<void> => {
       known.delete(file.id);
       removeTree(folder);
@@ -78,12 +86,13 @@ export function createStages(options: StagesOptions): StageStore {
       discard,
       async kept(paths) {
         failpoint('stage.keeping');
-        forgetKept(folder, { kept: file, paths, forget });
+        known.delete(file.id);
+        removeKept(folder, { kept: file, paths });
       },
       // Of a base that has ended nothing can be shown; the workspace is another one.
       before: () => (file.standsOn === null ? file.workspace : (baseOf(file)?.path() ?? join(folder, 'no-base'))),
     });
-    known.set(file.id, stage);
+    known.set(file.id, { stage, fileVersion });
     return stage;
   }
 
@@ -94,7 +103,7 @@ export function createStages(options: StagesOptions): StageStore {
 
   async function finish(
     folder: string,
-    { owner, staged, isPartial }: RunEndedIn & { readonly owner: StageOwner },
+    { owner, staged, isPartial }: EndedRun & { readonly owner: StageOwner },
   ): Promise<Result<Stage | null>> {
     if (staged.changes.length === 0) {
       removeTree(folder);
@@ -103,7 +112,7 @@ export function createStages(options: StagesOptions): StageStore {
     const file = await describeStage(options, { folder, owner, staged, isPartial });
     writeStageFile(folder, file);
     rmSync(join(folder, OWNER), { force: true });
-    return ok(remember(file, folder));
+    return ok(remember(file, folder, versionOfStageFile(folder)));
   }
 
   return {
@@ -113,11 +122,11 @@ export function createStages(options: StagesOptions): StageStore {
       if (readdirSync(at.value).length >= MAX_PENDING) return tooMany();
       const id = randomBytes(8).toString('hex');
       const folder = join(at.value, id);
-      return orRemoved(folder, async () => {
+      return removeOnFailure(folder, async () => {
         mkdirSync(folder, { mode: 0o700 });
         writeFileSync(join(folder, OWNER), OWN_PROCESS_ID, { mode: 0o600 });
         const release = owner.standsOn?.hold(owner.title) ?? (() => {});
-        const end = (ended: RunEndedIn) => orRemoved(folder, () => finish(folder, { owner, ...ended }));
+        const end = (ended: EndedRun) => removeOnFailure(folder, () => finish(folder, { owner, ...ended }));
         return ok({
           folder: { folder, ...(owner.standsOn && { below: layersOf(owner.standsOn) }) },
           finish: (staged, { isPartial }) => end({ staged, isPartial }).finally(release),
@@ -167,8 +176,8 @@ async function findPlace(sandbox: Sandbox): Promise<Result<string>> {
   return ok(folder);
 }
 
-/** A stage that cannot be made or recorded, as on a full disk, is removed: the workspace is as it was. */
-async function orRemoved<T>(folder: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
+/** Runs a step that makes or records a stage, and removes the stage if it fails, as on a full disk: the workspace is as it was. */
+async function removeOnFailure<T>(folder: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
   const done = await catchErrnoAsync('The pending changes of this command', work);
   if (!done.ok) removeTree(folder);
   return done;
@@ -193,9 +202,8 @@ function tooMany(): Result<never> {
   );
 }
 
-/** Its changes are in the workspace by now, so nothing here may look like a failure. */
-function forgetKept(folder: string, given: KeptStage): void {
-  given.forget(given.kept.id);
+/** Removes a stage whose changes are in the workspace, so that nothing here may look like a failure. */
+function removeKept(folder: string, given: KeptStage): void {
   catchErrno(folder, () => {
     // Its file goes first: what is left of its folder is not offered again.
     removeStageFile(folder);

@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
 import { digestTree } from '../host/digest-tree.ts';
+import { parentOf } from '../kernel/text/folders-above.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import type { ClassifiedChange, StagedChanges, StageOwner } from '../kernel/world/stage.ts';
 import { classifyChanges } from './classify-changes.ts';
-import { parentOf } from './find-repository.ts';
 import { askGit } from './git-facts.ts';
 import { repositoryLines } from './repository-lines.ts';
 import { repositoryLosses } from './repository-losses.ts';
@@ -12,7 +12,7 @@ import { layersOf } from './session-stage.ts';
 import { digestOfChanges, type StageFile } from './stage-file.ts';
 import { StagedView } from './staged-view.ts';
 
-/** Judges the changes of a stage. */
+/** The parts of the runtime that classify the changes of a stage. */
 export interface StageJudges {
   readonly sandbox: Sandbox;
   readonly policy: FilePolicy;
@@ -28,7 +28,7 @@ export interface ListedStage {
 }
 
 /**
- * The changes of a stage with the class of each, as its file keeps them. A new file of a complete run is kept whether git
+ * Returns the file of a stage: its changes with the class of each. A new file of a complete run is kept whether git
  * ignores it or not, so git is not asked about it.
  */
 export async function describeStage(
@@ -55,7 +55,7 @@ export async function describeStage(
   };
 }
 
-/** A new folder may be kept as a whole, so its content is bound as a whole. */
+/** Adds to each outermost new folder the digest of all in it: it may be kept as a whole, so it is bound as a whole. */
 async function withDigests(changes: readonly ClassifiedChange[], content: string): Promise<ClassifiedChange[]> {
   const folders = new Set(changes.flatMap((change) => (isNewFolder(change) ? [change.path] : [])));
   return Promise.all(

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { statOf } from '../host/files.ts';
+import { parentOf } from '../kernel/text/folders-above.ts';
 
 /** The repository whose work tree a path belongs to. */
 export interface PathRepository {
@@ -31,9 +32,4 @@ export function createRepositoryFinder(workspace: string): (path: string) => Pat
   }
 
   return (path) => at(parentOf(path));
-}
-
-/** Empty for a path at the top. */
-export function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

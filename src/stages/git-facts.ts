@@ -1,7 +1,8 @@
 import { isGitPath } from '../git/obeyed-paths.ts';
 import { OF_THIS_FOLDER, SAFE_GIT } from '../git/safe-script.ts';
+import { parentOf } from '../kernel/text/folders-above.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
-import { createRepositoryFinder, type PathRepository, parentOf } from './find-repository.ts';
+import { createRepositoryFinder, type PathRepository } from './find-repository.ts';
 import { gitOutput } from './git-output.ts';
 
 /** Facts about changed paths that only git knows, as of the workspace before the changes are kept. */

@@ -10,11 +10,11 @@ const PACK = /^objects\/pack\/(pack-[0-9a-f]+)\.(?:pack|idx)$/;
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 const REMOTE = /^refs\/remotes(?:\/|$)/;
 
-/** Of a path in the data of a repository: the ids that it held. Null when it held some that cannot be told. */
-export type HeldIds = readonly string[] | null;
+/** Ids of commits, tags or objects that a path in the data of a repository leads to or holds. Null when some cannot be read. */
+export type GitIds = readonly string[] | null;
 
 /** The objects in a loose object, a pack, or a folder of them. Empty for anything else. `data` is the folder of the data. */
-export function objectsAt(data: string, path: string): HeldIds {
+export function objectsAt(data: string, path: string): GitIds {
   const [, start, rest] = OBJECT.exec(path) ?? [];
   if (start !== undefined) return [`${start}${rest}`];
   if (OBJECT_FOLDER.test(path))
@@ -27,7 +27,7 @@ export function objectsAt(data: string, path: string): HeldIds {
 }
 
 /** The commits or tags that a ref, a folder of refs, the packed refs or HEAD led to. The remote has those of its own refs. */
-export function tipsAt(data: string, path: string): HeldIds {
+export function tipsAt(data: string, path: string): GitIds {
   if (REMOTE.test(path) || path === STASH) return [];
   const isRef = path === 'HEAD' || path === 'refs' || path.startsWith('refs/');
   if (!isRef && path !== 'packed-refs') return [];
@@ -42,7 +42,8 @@ const STASH = 'refs/stash';
 /** The list of stashes, and the folders above it. */
 const STASH_LISTS = ['logs', 'logs/refs', 'logs/refs/stash'];
 
-export function stashesAt(data: string, path: string): HeldIds {
+/** The stashes that a path leads to: the ref of the newest one, or the list of all. */
+export function stashesAt(data: string, path: string): GitIds {
   const isList = STASH_LISTS.includes(path);
   if (!isList && path !== STASH && path !== 'refs') return [];
   const text = readSmall(join(data, isList ? 'logs/refs/stash' : STASH))?.toString('utf8') ?? '';
@@ -51,14 +52,14 @@ export function stashesAt(data: string, path: string): HeldIds {
   return ids.filter((id) => ID.test(id));
 }
 
-/** A new file of a ref takes the place of the packed ref of that name. */
-export function packedTipsAt(data: string, path: string): HeldIds {
+/** The id of the packed ref whose place a new file of a ref takes. */
+export function packedTipsAt(data: string, path: string): GitIds {
   const text = path.startsWith('refs/') ? readSmall(join(data, 'packed-refs'))?.toString('latin1') : undefined;
   if (text === undefined || !text.includes(` ${path}\n`)) return [];
   return text.split('\n').flatMap((line) => (line.endsWith(` ${path}`) ? [line.slice(0, line.indexOf(' '))] : []));
 }
 
-/** An annotated tag has the commit that it leads to on the next line. */
+/** The ids in the file of packed refs. An annotated tag has the commit that it leads to on the next line. */
 function packedTips(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const [id = '', name] = line.replace(/^\^/, '').split(' ');
@@ -67,7 +68,7 @@ function packedTips(text: string): string[] {
 }
 
 /** The sorted ids of a pack: version 2, with ids of 20 or of 32 bytes. */
-function idsInIndex(bytes: Buffer | null): HeldIds {
+function idsInIndex(bytes: Buffer | null): GitIds {
   const head = 8 + 256 * 4;
   if (bytes === null || bytes.length < head || bytes.readUInt32BE(0) !== 0xff744f63) return null;
   const count = bytes.readUInt32BE(head - 4);
@@ -76,7 +77,7 @@ function idsInIndex(bytes: Buffer | null): HeldIds {
   return Array.from({ length: count }, (_, at) => bytes.toString('hex', head + at * size, head + (at + 1) * size));
 }
 
-function joined(all: readonly HeldIds[]): HeldIds {
+function joined(all: readonly GitIds[]): GitIds {
   return all.includes(null) ? null : all.flatMap((ids) => ids ?? []);
 }
 

@@ -8,15 +8,14 @@ import type { ClassifiedChange, PathVersion, Stage } from '../kernel/world/stage
 import type { StageFile } from './stage-file.ts';
 
 export interface StageMethods extends Pick<Stage, 'discard' | 'kept'> {
-  /** The folder that its changes stand on. Left out: the workspace. */
-  before?(): string;
+  /** The folder that its changes stand on. */
+  before(): string;
 }
 
-/** A finished stage, from its file. */
+/** Makes a stage from its file. */
 export function openStage({ format: _format, content, ...file }: StageFile, methods: StageMethods): Stage {
   const { overtakenBy, isOfSession, ...about } = file;
-  const before = methods.before ?? (() => file.workspace);
-  // Of what was hidden nothing was read when it was compared, and nothing is shown.
+  // The old text of a hidden file was not read when the stage was compared, and is not shown.
   const unread = new Set(file.changes.flatMap(({ path, before: of }) => (isUnread(of) ? [path] : [])));
   const listed = new Map(file.changes.flatMap(({ path, after }) => (after?.type === 'file' ? [[path, after]] : [])));
   return {
@@ -26,7 +25,7 @@ export function openStage({ format: _format, content, ...file }: StageFile, meth
     changes: file.changes as readonly ClassifiedChange[],
     contentOf: (path) => join(content, path),
     async read(path, side, maxBytes) {
-      if (side === 'before') return unread.has(path) ? ok(null) : readFile(before(), path, maxBytes);
+      if (side === 'before') return unread.has(path) ? ok(null) : readFile(methods.before(), path, maxBytes);
       return asListed(readFile(content, path, maxBytes), { path, maxBytes, listed: listed.get(path) });
     },
     discard: methods.discard,
@@ -38,7 +37,7 @@ function isUnread(version: StageFile['changes'][number]['before']): boolean {
   return version?.type === 'file' && version.version === null;
 }
 
-/** Content that is not what was listed is not shown, and no part of it is kept. */
+/** Refuses content that is not what was listed: it is neither shown nor kept. */
 function asListed(
   read: Result<Uint8Array | null>,
   { path, maxBytes, listed }: { path: string; maxBytes: number; listed: PathVersion | undefined },

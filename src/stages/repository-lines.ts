@@ -55,7 +55,7 @@ async function describe(
   return `${visible(name)}: ${counted}, ${subjects.slice(0, MAX_SUBJECTS).map(visible).join(', ')}${more}`;
 }
 
-/** `range` is of ids alone. Git reads its objects from the stage. Null when it cannot tell. */
+/** The subjects of commits in a range of ids. Git reads its objects from the stage. Null when it fails. */
 async function subjectsOf(
   range: string,
   { workspace, sandbox, stage }: { workspace: string; sandbox: Sandbox; stage: StageFolder },

@@ -56,7 +56,7 @@ export function claimStage(folder: string): 'ours' | 'elsewhere' | 'gone' {
   const file = join(folder, HOLDER);
   const holder = textOf(file);
   if (holder === OWN_PROCESS_ID) return 'ours';
-  if (holder !== null && (stateOfProcess(holder) !== 'gone' || !tookAway(folder, holder))) return 'elsewhere';
+  if (holder !== null && (stateOfProcess(holder) !== 'gone' || !removeClaim(folder, holder))) return 'elsewhere';
   try {
     writeFileSync(file, OWN_PROCESS_ID, { mode: 0o600, flag: 'wx' });
     return 'ours';
@@ -67,8 +67,8 @@ export function claimStage(folder: string): 'ours' | 'elsewhere' | 'gone' {
   }
 }
 
-/** Removes the mark of a process that has ended, and not the fresh one of another that was faster. */
-function tookAway(folder: string, ended: string): boolean {
+/** Removes the claim of a process that has ended. False when another process was faster, whose claim stays. */
+function removeClaim(folder: string, ended: string): boolean {
   const aside = join(folder, uniqueName(HOLDER));
   try {
     renameSync(join(folder, HOLDER), aside);
@@ -84,7 +84,7 @@ function tookAway(folder: string, ended: string): boolean {
   return true;
 }
 
-/** Lets another process take it. */
+/** Gives up the claim of this process, so that another one can take the stage. */
 export function releaseStage(folder: string): void {
   const file = join(folder, HOLDER);
   if (textOf(file) === OWN_PROCESS_ID) rmSync(file, { force: true });

@@ -8,19 +8,19 @@ import { claimStage, releaseStage, type SessionFile } from './session-file.ts';
 /** A session stage of this process. */
 export interface WorkingStage extends SessionStage {
   /** The titles of the runs that stand on it. */
-  held(): readonly string[];
+  runTitles(): readonly string[];
   /** Closes the view when nobody uses it any more; nothing is written from then on. */
   end(): Promise<Result<void>>;
   /** Takes `end` back. */
   goOn(): void;
-  /** Only changes that the host made after those of the stage are `overtaken`. */
-  judged(staged: StagedChanges): StagedChanges;
+  /** Takes the mark `overtaken` off changes of paths that the host changed only before the stage did. */
+  unmarkEarlierEdits(staged: StagedChanges): StagedChanges;
   /** The folder that it stands on: the workspace, or the view of another stage. */
   base(): string;
   close(): void;
 }
 
-export interface StageParts {
+export interface SessionStageOptions {
   readonly sandbox: Sandbox;
   readonly file: SessionFile;
   /** The stage that this one stands on. */
@@ -30,7 +30,7 @@ export interface StageParts {
 /** The kernel sees some changes of the host to the lower layer of an overlay only in a new mount. */
 const MAX_AGE_MS = 1000;
 
-export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingStage {
+export function openSessionStage({ sandbox, file, onto }: SessionStageOptions): WorkingStage {
   const { format: _format, folder, ...about } = file;
   const layers = { folder, ...(onto && { below: layersOf(onto) }) };
   const times = new ChangedTimes(folder);
@@ -43,7 +43,7 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
   let whenIdle = () => {};
 
   async function mountFresh(): Promise<Result<void>> {
-    if (hasEnded) return decided();
+    if (hasEnded) return beingDecided();
     const claimed = claim();
     if (!claimed.ok) return claimed;
     const below = await onto?.prepare();
@@ -55,7 +55,7 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
     // Somebody may have begun to use the old one meanwhile.
     if (users > 0 || hasEnded) {
       opened.value.close();
-      return hasEnded ? decided() : ok(undefined);
+      return hasEnded ? beingDecided() : ok(undefined);
     }
     // Replaced first: nobody may use a descriptor that is closed.
     const old = view;
@@ -75,7 +75,7 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
   function claim(): Result<void> {
     const claimed = claimStage(folder);
     if (claimed === 'ours') return ok(undefined);
-    if (claimed === 'elsewhere') return elsewhere(file.session);
+    if (claimed === 'elsewhere') return usedElsewhere(file.session);
     return fail('FILE_NOT_FOUND', `The collected changes of ${file.session} are not there any more.`);
   }
 
@@ -90,7 +90,7 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
         const prepared = await oneByOne.run(mountFresh);
         if (!prepared.ok) return prepared;
       }
-      if (hasEnded) return decided();
+      if (hasEnded) return beingDecided();
       users++;
       try {
         return await work();
@@ -105,7 +105,7 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
       holds.add(hold);
       return () => void holds.delete(hold);
     },
-    held: () => [...holds].map(({ title }) => title),
+    runTitles: () => [...holds].map(({ title }) => title),
     async end() {
       const claimed = claim();
       if (!claimed.ok) return claimed;
@@ -121,7 +121,7 @@ export function openSessionStage({ sandbox, file, onto }: StageParts): WorkingSt
     goOn() {
       hasEnded = false;
     },
-    judged: ({ changes, content }) => ({ changes: times.judged(changes, base()), content }),
+    unmarkEarlierEdits: ({ changes, content }) => ({ changes: times.unmarkEarlierEdits(changes, base()), content }),
     base,
     close,
   };
@@ -140,10 +140,10 @@ export function layersOf({ folder }: SessionStage): readonly string[] {
   return [folder.folder, ...(folder.below ?? [])];
 }
 
-function decided(): Result<never> {
+function beingDecided(): Result<never> {
   return fail('CONFLICT', 'The changes of this session are being decided about: call again.');
 }
 
-function elsewhere(session: string): Result<never> {
+function usedElsewhere(session: string): Result<never> {
   return fail('CONFLICT', `Another process works on the changes of ${session}: use its page or terminal, or stop it.`);
 }

@@ -46,7 +46,7 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
 
   async function review({ workspace, session }: SessionStage): Promise<Result<Stage | null>> {
     const stage = working.find(workspace, session);
-    if (stage === undefined) return over(session);
+    if (stage === undefined) return notCollecting(session);
     const standsOn = working.below(stage);
     await standsOn?.prepare();
     const staged = await sandbox.compare({ workspace, stage: stage.folder });
@@ -77,7 +77,7 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
     // Another process may have begun one that stands on it.
     working.refresh();
     const stage = working.find(workspace, session);
-    if (stage === undefined || stage.id !== id) return over(session);
+    if (stage === undefined || stage.id !== id) return notCollecting(session);
     const above = standingOn(stage, working.all());
     if (above.length > 0) {
       const advice = 'End or decide about them first.';
@@ -110,7 +110,7 @@ export function openSessionStages(options: SessionStagesOptions): SessionStages 
   };
 }
 
-function over(session: string): Result<never> {
+function notCollecting(session: string): Result<never> {
   return fail('FILE_NOT_FOUND', `${session} does not collect its changes, or they were decided about.`);
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { statOf } from '../host/files.ts';
 import { CHANGE_CLASSES, type ClassifiedChange } from '../kernel/world/stage.ts';
 
 /** A finished stage as its folder keeps it. */
@@ -51,7 +52,7 @@ const stageFile = z.object({
   overtakenBy: z.object({ title: z.string(), paths: z.array(z.string()) }).optional(),
 });
 
-/** Null while the run goes on, or when it was cut off: then the stage was never finished. */
+/** Reads the file of a finished stage. Null while its run goes on, and where that was cut off. */
 export function readStageFile(folder: string): StageFile | null {
   try {
     const parsed = stageFile.safeParse(JSON.parse(readFileSync(join(folder, NAME), 'utf8')));
@@ -61,11 +62,17 @@ export function readStageFile(folder: string): StageFile | null {
   }
 }
 
+/** Another one when any process has written the file anew. Null when it is not there. */
+export function versionOfStageFile(folder: string): string | null {
+  const stat = statOf(join(folder, NAME));
+  return stat === undefined ? null : `${stat.ino}:${stat.mtimeMs}`;
+}
+
 export function removeStageFile(folder: string): void {
   rmSync(join(folder, NAME), { force: true });
 }
 
-/** On the disk when it returns: a question about these changes may be answered after a restart. */
+/** Writes the file and syncs it: a question about these changes may be answered after a restart. */
 export function writeStageFile(folder: string, file: StageFile): void {
   const temporary = join(folder, `${NAME}.new`);
   writeFileSync(temporary, JSON.stringify(file), { mode: 0o600 });
@@ -78,7 +85,7 @@ export function writeStageFile(folder: string, file: StageFile): void {
   renameSync(temporary, join(folder, NAME));
 }
 
-/** The same for the same changes with the same content on both sides, whatever happened on the host meanwhile. */
+/** Returns the digest of changes: the same for the same paths with the same content on both sides, whatever happened on the host meanwhile. */
 export function digestOfChanges(changes: readonly ClassifiedChange[] | StageFile['changes']): string {
   const hash = createHash('sha256');
   for (const { path, kind, class: of, before, after } of changes) {

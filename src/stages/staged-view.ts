@@ -25,18 +25,18 @@ export class StagedView implements GitFileReader {
     this.#deleted = new Set(changes.flatMap(({ path, kind }) => (kind === 'deleted' ? [path] : [])));
   }
 
-  /** The path itself, not where it leads. Null when nothing will be there. */
+  /** Symlinks are not followed. Null when nothing will be there. */
   stat(path: string): Stats | null {
     const source = this.#sourceOf(path);
     return source === null ? null : (statOf(source) ?? null);
   }
 
-  /** Empty when it is no file, as for git. */
+  /** The text of a file; empty for anything else, as git reads it. */
   read(file: string): string {
     return this.readWhole(file) ?? '';
   }
 
-  /** Empty when it is no file. Null when it is too large to read, so that nothing can be said of it. */
+  /** The text of a file; empty for anything else. Null when it is too large to read, so that its text is unknown. */
   readWhole(file: string): string | null {
     return textAt(this.#sourceOf(this.#resolved(file)));
   }

@@ -8,12 +8,10 @@ export interface KeptStage {
   readonly kept: StageFile;
   /** Those of its paths that were kept. */
   readonly paths: readonly string[];
-  /** Drops what is known of a stage whose file was written anew. */
-  forget(id: string): void;
 }
 
-/** Notes in other pending changes of the same workspace that paths of theirs have been changed by these, which came first. */
-export function tellOthers(stages: string, { kept, paths, forget }: KeptStage): void {
+/** Notes in other pending changes of the same workspace which of their paths these changes, kept before them, have changed too. */
+export function tellOthers(stages: string, { kept, paths }: KeptStage): void {
   const changed = new Set(paths);
   for (const id of readdirSync(stages)) {
     const folder = join(stages, id);
@@ -22,6 +20,5 @@ export function tellOthers(stages: string, { kept, paths, forget }: KeptStage): 
     const common = file.changes.flatMap(({ path }) => (changed.has(path) ? [path] : []));
     if (common.length === 0) continue;
     writeStageFile(folder, { ...file, overtakenBy: { title: kept.title, paths: common.slice(0, MAX_PATHS) } });
-    forget(id);
   }
 }

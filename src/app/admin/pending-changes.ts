@@ -36,7 +36,7 @@ export function openPendingChanges(app: App, answers: ApprovalAnswers): PendingC
     async keep(change, selection, by) {
       if (change.question !== null) return answerYes(app, answers, { question: change.question, selection, by });
       const settled = await settle(change, by);
-      return settled.ok ? keepLeftOver(app, answers, { change: settled.value, selection, by }) : settled;
+      return settled.ok ? keepWithoutQuestion(app, answers, { change: settled.value, selection, by }) : settled;
     },
     async discard(change, by, message) {
       const settled = await settle(change, by);
@@ -79,17 +79,17 @@ async function answerYes(
   return answered.kind === 'answered' ? outcomeOf(app, question) : refusal(answered);
 }
 
-interface LeftOver {
+interface KeepRequest {
   readonly change: PendingChange;
   readonly selection: ChangesSelection;
   readonly by: string;
 }
 
-/** Keeps changes whose question is over, such as after a conflict. The person who keeps them is not asked again. */
-async function keepLeftOver(
+/** Keeps changes about which no question is open, as after a conflict. The person who keeps them is not asked again. */
+async function keepWithoutQuestion(
   app: App,
   answers: ApprovalAnswers,
-  { change: { stage }, selection, by }: LeftOver,
+  { change: { stage }, selection, by }: KeepRequest,
 ): Promise<Result<KeptChanges>> {
   const id = newCallId();
   const chosen = definedParts(selection);
@@ -116,7 +116,7 @@ async function keepLeftOver(
   }
 }
 
-interface DiscardedChanges {
+interface DiscardRequest {
   readonly change: PendingChange;
   readonly by: string;
   readonly message?: string | undefined;
@@ -125,7 +125,7 @@ interface DiscardedChanges {
 async function discard(
   app: App,
   answers: ApprovalAnswers,
-  { change: { stage, question }, by, message }: DiscardedChanges,
+  { change: { stage, question }, by, message }: DiscardRequest,
 ): Promise<Result<KeptChanges>> {
   if (question !== null) {
     const answered = await answers.deny(question.id, by, message);
@@ -148,7 +148,7 @@ async function discard(
 // The call still waits for a moment after the yes was recorded.
 const UNDER_WAY = ['awaiting_approval', 'queued', 'running'] as const;
 
-/** The stage when nobody keeps it any more: a yes that came first is carried out, and what is left then may be discarded. */
+/** Waits until a yes that came first is carried out, and returns the stage with what is left: that may be discarded. */
 async function afterKeeping(app: App, stage: Stage): Promise<Result<Stage>> {
   const { id, session, workspace } = stage;
   const { items } = await app.store.calls({ session, tool: KEEPING_TOOL, states: UNDER_WAY });

@@ -4,3 +4,8 @@ export function foldersAbove(path: string): string[] {
   for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) folders.push(path.slice(0, at));
   return folders;
 }
+
+/** Returns the folder of a path; empty for a path at the top. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}

@@ -13,8 +13,8 @@ export interface PathVersion {
   readonly mode: number;
   readonly size: number;
   /**
-   * Of a file: the version that file tools use, or its size and time if it is huge (`timesVersion`). Of a symlink: where it leads. Of a folder that was deleted, or a new one in an
-   * old folder: `digestTree` of all that is in it. Null otherwise.
+   * Of a file: the version that file tools use, or its size and time if it is huge (`timesVersion`). Of a symlink: where it leads. Of a
+   * deleted folder, and of the outermost of new folders: `digestTree` of all that is in it. Null otherwise.
    */
   readonly version: string | null;
 }
@@ -25,7 +25,7 @@ export interface StagedChange {
   readonly path: string;
   /** `mode`: only its permissions differ. A path that became another kind of thing is one `deleted` and one `created`. */
   readonly kind: 'created' | 'modified' | 'deleted' | 'mode';
-  /** In the workspace when the run ended. */
+  /** In the workspace, or in the stage below, when the changes were listed. */
   readonly before: PathVersion | null;
   readonly after: PathVersion | null;
   /** Of a deleted folder: the entries below it, and their bytes. A created folder has one change for each entry. */
@@ -118,7 +118,7 @@ export interface Stage {
   readonly isOfSession?: true;
   /** The session still works on them; they have to be ended before they can be kept. */
   readonly isCollecting?: true;
-  /** Paths that other changes, kept since, have changed too; the latest of these. */
+  /** The changes that were kept last while these were pending, with the paths that both have changed. */
   readonly overtakenBy?: { readonly title: string; readonly paths: readonly string[] };
   /**
    * The content of a file. Null for a side on which there is none. TOO_LARGE, INVALID_INPUT for what is no file, CONFLICT for
@@ -199,7 +199,7 @@ export interface SessionStage extends SessionStageOwner {
   use<T>(work: () => Promise<Result<T>>): Promise<Result<T>>;
   /** Notes paths that are about to be changed, so that later changes of the host to them are recognised. */
   note(paths: readonly string[]): Result<void>;
-  /** A run stands on it, so that it cannot end. Returns a function that says that the run's stage is gone. */
+  /** Keeps it from ending while the stage of a run stands on it. Returns the function to call when that stage is finished or gone. */
   hold(title: string): () => void;
 }
 

@@ -78,7 +78,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
   try {
     launcher = plan.launchers.take(plan.request.network === undefined ? 'plain' : 'with-channel');
     input = plan.request.stdin === LIVE_INPUT ? createLiveInput(plan.pipes) : null;
-    load(launcher, plan, files, input);
+    load({ launcher, plan, files, input });
     network = await openWay(launcher, plan);
   } catch (error) {
     if (launcher !== null) plan.onRemoval(launcher.discard());
@@ -86,7 +86,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     removeAll(files);
     return fail('SANDBOX_UNAVAILABLE', `The run could not be set up: ${messageOf(error)}. ${REPAIR}`);
   }
-  const { started, cgroup, status, said } = launcher;
+  const { started, cgroup, status, report } = launcher;
   try {
     const { writable } = plan.view;
     const disk = writable === null ? null : createDiskGrowth(writable.folder, writable.before);
@@ -111,13 +111,13 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
     const supervised = await supervising;
     if (failed !== null) return withoutResult(supervised, failed);
     if (network?.isBroken()) return withoutResult(supervised, BROKEN_WAY);
-    const ended = { exitCode: readStatus(status).exitCode, said: readNow(said) };
+    const ended = { exitCode: readStatus(status).exitCode, report: readNow(report) };
     return await outcome({ plan, supervised, used: tree.used(), ended, network });
   } finally {
     network?.close();
     input?.end();
     closeSync(status);
-    closeSync(said);
+    closeSync(report);
     removeAll(files);
     if (cgroup !== null) plan.onRemoval(removeSoon(cgroup));
     plan.launchers.refill();
@@ -142,8 +142,16 @@ async function whyNotMounted({ started, status }: Launcher, plan: ProcessPlan): 
 
 const REPAIR = 'Check that the state folder has room, and that not too many files and processes are open.';
 
+interface LaunchSteps {
+  readonly launcher: Launcher;
+  readonly plan: ProcessPlan;
+  /** Gets the files that are made for the run. */
+  readonly files: string[];
+  readonly input: LiveInput | null;
+}
+
 /** Does everything that may fail before the command is started. */
-function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: LiveInput | null): void {
+function load({ launcher, plan, files, input }: LaunchSteps): void {
   const { limits } = plan;
   const { cgroup, fds } = launcher;
   cgroup?.limit(limits);
@@ -153,10 +161,14 @@ function load(launcher: Launcher, plan: ProcessPlan, files: string[], input: Liv
     ...['--block-fd', String(fds.go), ...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)])],
     ...['--', '/bin/sh', '-c', insideScript(limits, launcher), 'sh', ...withVariables(command.argv, plan.request)],
   ];
-  const variables = environment(plan, plan.request.network !== undefined && plan.dialer !== undefined);
   launcher.load({
-    script: outsideScript(limits, cgroup, underView(plan, words), input?.path ?? stdinFile(plan, files)),
-    options: [...plan.system, ...command.mount, ...plan.mounts, ...variables].join('\0'),
+    script: outsideScript({
+      limits,
+      cgroup,
+      words: underView(plan, words),
+      stdin: input?.path ?? stdinFile(plan, files),
+    }),
+    options: [...plan.system, ...command.mount, ...plan.mounts, ...environment(plan)].join('\0'),
   });
 }
 
@@ -183,15 +195,15 @@ async function outcome(given: {
   plan: ProcessPlan;
   supervised: SupervisedRun;
   used: ReturnType<NamespaceTree['used']>;
-  ended: { readonly exitCode: number | null; readonly said: string };
+  ended: { readonly exitCode: number | null; readonly report: string };
   network: SandboxNetwork | null;
 }): Promise<Result<ProcessEnd>> {
   const { plan, supervised, used, network } = given;
-  const { exitCode, said } = given.ended;
+  const { exitCode, report } = given.ended;
   const endedBy = supervised.endedBy ?? (exitCode === 0 ? null : used.passed);
   if (exitCode === null && endedBy === null) return whyNotStarted(supervised);
   const coded = signalOf(exitCode);
-  const signal = isSignal(coded, said) ? coded : null;
+  const signal = isSignal(coded, report) ? coded : null;
   return ok({
     supervised,
     exitCode: signal === null ? exitCode : null,
@@ -254,9 +266,9 @@ function temporaryFile(plan: ProcessPlan, files: string[], content: string | Uin
  * A shell prints the name of the signal that ended its child, except for two signals. A shell without its last word was
  * killed itself.
  */
-function isSignal(coded: string | null, said: string): boolean {
+function isSignal(coded: string | null, report: string): boolean {
   if (coded === null) return false;
-  return coded === 'SIGINT' || coded === 'SIGPIPE' || said.trim() !== DONE;
+  return coded === 'SIGINT' || coded === 'SIGPIPE' || report.trim() !== DONE;
 }
 
 /** The shell inside reports a signal as 128 plus its number. Null without an exit code: the run was killed from outside. */

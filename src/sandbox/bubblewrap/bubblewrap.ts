@@ -10,7 +10,7 @@ import { createQueue } from '../queue.ts';
 import { checkRequest } from '../request.ts';
 import { checkSize } from '../request-size.ts';
 import { CLOSED } from '../run/supervise.ts';
-import { openStage } from '../stage/stage-folder.ts';
+import { openStageFiles } from '../stage/stage-folder.ts';
 import { type BubblewrapOptions, type PreparedSandbox, setUp, setupError, tidy } from './bubblewrap-setup.ts';
 import { createRunSteps } from './run-steps.ts';
 import { type CheckedStage, createStagedRuns } from './staged-runs.ts';
@@ -71,7 +71,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
     const checked = checkRequest(request, privateFolders(prepared.value));
     if (!checked.ok) return checked;
     const { workspace } = checked.value;
-    const stage = openStage(folders, workspace, prepared.value.stages.folder);
+    const stage = openStageFiles(folders, workspace, prepared.value.stages.folder);
     if (!stage.ok) return stage;
     return use(prepared.value, { stage: stage.value, workspace, maxChanges: DEFAULT_LIMITS.newFiles });
   }

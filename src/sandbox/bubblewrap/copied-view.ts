@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { uniqueName } from '../../host/files.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { isMasked } from '../../kernel/world/protected-path.ts';
 import { sizeOfFolder } from '../limits/disk-growth.ts';
 import { beginCopy, beginMirror } from '../stage/begin-copy.ts';
 import type { HiddenPaths } from '../stage/hidden-paths.ts';
 import type { Mirror } from '../stage/mirror.ts';
 import { type OverlayLayers, type OverlayProgram, prepareOverlays } from '../stage/overlay.ts';
-import { makeWorkFolder, type OpenStage, readRecord } from '../stage/stage-folder.ts';
-import { overlaidView, type PreparedView, plainView, unmountable, type ViewOptions } from './prepared-view.ts';
+import { makeWorkFolder, readRecord, type StageFiles } from '../stage/stage-folder.ts';
+import { type PreparedView, plainView, unmountable, type ViewOptions, viewUnderOverlays } from './prepared-view.ts';
 
 /**
  * Writes go to a copy of the workspace: where no overlay can lie over it, and for a run that follows the host, so that new
@@ -16,7 +15,7 @@ import { overlaidView, type PreparedView, plainView, unmountable, type ViewOptio
  */
 export async function copiedView(
   options: ViewOptions,
-  stage: OpenStage,
+  stage: StageFiles,
   hidden: HiddenPaths,
 ): Promise<Result<PreparedView>> {
   if (stage.followsHost && (stage.record !== null || stage.below.length > 0)) {
@@ -28,7 +27,7 @@ export async function copiedView(
   const plan = { stage, workspace: options.workspace, hidden };
   let mirror: Mirror | null = null;
   if (stage.followsHost) {
-    const begun = await beginMirror({ ...plan, canLay: options.program !== null });
+    const begun = await beginMirror({ ...plan, canMountOverlays: options.program !== null });
     if (!begun.ok) return begun;
     mirror = begun.value;
   } else if (stage.record === null) {
@@ -44,7 +43,7 @@ export async function copiedView(
   return ok({
     ...view.value,
     mirror,
-    view: { ...view.value.view, writable },
+    writable,
     [Symbol.dispose]() {
       mirror?.[Symbol.dispose]();
       view.value[Symbol.dispose]();
@@ -53,31 +52,31 @@ export async function copiedView(
 }
 
 /** The copy as its runs see it. */
-export function viewOfCopy(options: ViewOptions, stage: OpenStage, use: 'written' | 'seen'): Result<PreparedView> {
-  const laid = readRecord(stage.folder)?.laid ?? [];
+export function viewOfCopy(options: ViewOptions, stage: StageFiles, use: 'written' | 'seen'): Result<PreparedView> {
+  const overlaid = readRecord(stage.folder)?.overlaid ?? [];
   const bind = [use === 'written' ? '--bind' : '--ro-bind', stage.content, options.workspace];
-  if (laid.length === 0) return ok(plainView(bind));
+  if (overlaid.length === 0) return ok(plainView(bind));
   if (options.program === null) return unmountable(stage.folder);
   const layered = { ...options, program: options.program };
-  return ok(laidView(layered, bind, layersOf(layered, { stage, laid, use })));
+  return ok(copyUnderOverlays(layered, bind, layersOf(layered, { stage, overlaid, use })));
 }
 
 type LayeredOptions = ViewOptions & { readonly program: OverlayProgram };
 
 /** A folder of the workspace that is not copied, by its path in it. */
-type LaidLayers = OverlayLayers & { readonly path: string };
+type OverlaidLayers = OverlayLayers & { readonly path: string };
 
 /** Writes to such a folder go to the empty one of the copy. */
 function layersOf(
-  { folder, workspace, found, program }: LayeredOptions,
-  { stage, laid, use }: { stage: OpenStage; laid: readonly string[]; use: 'written' | 'seen' },
-): LaidLayers[] {
-  return laid.map((bytes) => {
+  { folder, workspace, hidden, program }: LayeredOptions,
+  { stage, overlaid, use }: { stage: StageFiles; overlaid: readonly string[]; use: 'written' | 'seen' },
+): OverlaidLayers[] {
+  return overlaid.map((bytes) => {
     const path = Buffer.from(bytes, 'latin1').toString();
     const real = join(workspace, path);
-    const inIt = found.filter((each) => isMasked(each) && each.path.startsWith(`${path}/`));
-    const hidden = inIt.map((each) => each.path.slice(path.length + 1));
-    const mask = hidden.length === 0 ? null : folder.masks.layerFor(real, hidden);
+    const inIt = hidden.filter((each) => each.path.startsWith(`${path}/`));
+    const masked = inIt.map((each) => each.path.slice(path.length + 1));
+    const mask = masked.length === 0 ? null : folder.masks.layerFor(real, masked);
     const content = join(stage.content, path);
     const layers = { program, path, real, mask, below: [] };
     if (use === 'seen') return { ...layers, seen: content, upper: null };
@@ -85,23 +84,23 @@ function layersOf(
   });
 }
 
-function laidView(
+function copyUnderOverlays(
   { folder, workspace, program }: LayeredOptions,
   bind: readonly string[],
-  layers: readonly LaidLayers[],
+  layers: readonly OverlaidLayers[],
 ): PreparedView {
   const mounts = prepareOverlays(join(folder.path, uniqueName('mount')), layers);
   const [how = '--ro-bind'] = bind;
   const binds = layers.flatMap(({ path }, i) => [how, join(mounts.folder, `${i}`), join(workspace, path)]);
-  return overlaidView({
+  return viewUnderOverlays({
     overlay: { program, mounts },
     layers,
     mounts: [...bind, ...binds],
     writable: null,
-    openedIn(firstPid, open) {
+    openIn(firstPid, open) {
       const at = (path: string) => open(firstPid, join(workspace, path), 'ours');
       // Each by itself: the mounts in a folder are gone with the run that it belongs to.
-      return { merged: at(''), base: null, laid: new Map(layers.map(({ path }) => [path, at(path)])) };
+      return { merged: at(''), base: null, overlaid: new Map(layers.map(({ path }) => [path, at(path)])) };
     },
   });
 }

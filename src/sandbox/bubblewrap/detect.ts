@@ -31,24 +31,24 @@ export function noFilter(processor: string): Result<never> {
 }
 
 /** Turns the error of a trial run into the next step for an operator. */
-export function explainFailure(said: string, setting: (path: string) => string | null = readSetting): Result<never> {
-  if (/unknown option/i.test(said)) {
+export function explainFailure(message: string, setting: (path: string) => string | null = readSetting): Result<never> {
+  if (/unknown option/i.test(message)) {
     return unavailable('The installed bubblewrap is too old.', 'Version 0.8 or newer is needed: update the package.');
   }
-  if (/new namespace|uid map|creating new namespace|user namespace|newuidmap|ENOSPC|No space left/i.test(said)) {
+  if (/new namespace|uid map|creating new namespace|user namespace|newuidmap|ENOSPC|No space left/i.test(message)) {
     return unavailable(
       'Unprivileged user namespaces are off, and the sandbox is made of them.',
       namespaceRepair(setting),
     );
   }
-  if (/mount(ing)? (new )?proc|can't mount proc/i.test(said)) {
+  if (/mount(ing)? (new )?proc|can't mount proc/i.test(message)) {
     return unavailable(
       'A fresh /proc cannot be mounted here, as in a container that masks it.',
       'Start the container with `--security-opt systempaths=unconfined` (Docker, Podman), or run outside it.',
     );
   }
   return unavailable(
-    `bubblewrap could not start a process: ${said.trim().slice(0, 400) || 'it said nothing'}.`,
+    `bubblewrap could not start a process: ${message.trim().slice(0, 400) || 'it said nothing'}.`,
     'Try `bwrap --ro-bind / / true` in a terminal and repair what it reports.',
   );
 }

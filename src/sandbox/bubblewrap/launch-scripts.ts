@@ -1,4 +1,5 @@
 import { quoteForShell } from '../../kernel/text/escape.ts';
+import type { Dialer } from '../../kernel/world/dialer.ts';
 import type { Limits, RunRequest } from '../../kernel/world/sandbox.ts';
 import type { Cgroup } from '../limits/cgroup.ts';
 import { LISTENER_PROGRAM, PROXY_ENVIRONMENT } from '../network/network.ts';
@@ -12,11 +13,22 @@ import type { Launcher } from './launcher.ts';
 /** The last word of the shell inside, unless it was killed. */
 export const DONE = 'done';
 
-interface EnvironmentOf {
+interface CommandEnvironment {
   readonly request: RunRequest;
   /** The search path inside. */
   readonly path: readonly string[];
   readonly cwd: string;
+  /** Without one the command has no network, whatever the request says. */
+  readonly dialer: Dialer | undefined;
+}
+
+interface OutsideSteps {
+  readonly limits: Limits;
+  readonly cgroup: Cgroup | null;
+  /** Bubblewrap with its arguments. */
+  readonly words: readonly string[];
+  /** The file or pipe that the command reads. */
+  readonly stdin: string;
 }
 
 /**
@@ -24,7 +36,7 @@ interface EnvironmentOf {
  * tree. `-d` counts private writable memory: address space would be the wrong measure, since runtimes reserve far more of
  * it than they use.
  */
-export function outsideScript(limits: Limits, cgroup: Cgroup | null, words: readonly string[], stdin: string): string {
+export function outsideScript({ limits, cgroup, words, stdin }: OutsideSteps): string {
   const values: [letter: string, value: string][] = [
     ['c', '0'],
     ['f', withinHardLimit(limits.fileBytes, 'Max file size', 512)],
@@ -44,12 +56,12 @@ export function outsideScript(limits: Limits, cgroup: Cgroup | null, words: read
  * where the user namespace counts from zero; shells disagree about its letter.
  */
 export function insideScript(limits: Limits, { cgroup, fds }: Launcher): string {
-  const { channel, said } = fds;
+  const { channel, report } = fds;
   const processes = withinHardLimit(limits.processes, 'Max processes');
   const door = `cd / && ${ENV} -i NODE_CHANNEL_FD=${channel} ${quoteForShell(process.execPath)} -e ${quoteForShell(LISTENER_PROGRAM)}`;
   return [
     ...(channel === null ? [] : [`(${door}) </dev/null || exit 126`, `exec ${channel}>&-`]),
-    `exec 3>&2 2>&${said} ${said}>&-`,
+    `exec 3>&2 2>&${report} ${report}>&-`,
     ...(cgroup === null ? [`{ ulimit -u ${processes} || ulimit -p ${processes}; } 2>/dev/null || exit 126`] : []),
     '(exec "$@" 2>&3 3>&-)',
     'code=$?',
@@ -82,7 +94,8 @@ function unobeyed({ env = {} }: RunRequest): Record<string, string> {
 }
 
 /** The environment of every command, and of the shells before it. */
-export function environment({ request, path, cwd }: EnvironmentOf, hasNetwork: boolean): string[] {
+export function environment({ request, path, cwd, dialer }: CommandEnvironment): string[] {
+  const hasNetwork = request.network !== undefined && dialer !== undefined;
   const variables: Record<string, string> = {
     PATH: path.join(':'),
     HOME: INSIDE_HOME,

@@ -15,12 +15,12 @@ import { type ProcessLaunch, type StartedProcess, startProcess } from '../run/st
 export interface Launcher {
   readonly started: StartedProcess;
   readonly cgroup: Cgroup | null;
-  /** The pipe on which bubblewrap and the shell inside report. Closed by the code that ends the run. */
+  /** The file in which bubblewrap reports, and the pipe of the shell inside. The code that ends the run closes both. */
   readonly status: number;
-  readonly said: number;
+  readonly report: number;
   /** Numbers of file descriptors in the child. */
   readonly fds: Readonly<
-    Record<'go' | 'options' | 'status' | 'said', number> & Record<'seccomp' | 'channel', number | null>
+    Record<'go' | 'options' | 'status' | 'report', number> & Record<'seccomp' | 'channel', number | null>
   >;
   /** Loads the run: `script` is for the shell, `options` for bubblewrap. Throws on a full disk. */
   load(given: { script: string; options: string }): void;
@@ -43,7 +43,7 @@ export interface LauncherSettings {
 
 const BASH = '/bin/bash --posix';
 /** A channel comes last, as 9: small shells accept no higher number. */
-const [SCRIPT, GO, OPTIONS, STATUS, SAID, SECCOMP] = [3, 4, 5, 6, 7, 8];
+const [SCRIPT, GO, OPTIONS, STATUS, REPORT, SECCOMP] = [3, 4, 5, 6, 7, 8];
 
 function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channel' = 'plain'): Launcher {
   const cgroup = settings.cgroups?.create() ?? null;
@@ -58,7 +58,7 @@ function createLauncher(settings: LauncherSettings, kind: 'plain' | 'with-channe
 function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', cgroup: Cgroup | null): Launcher {
   const { pipes, inherited } = settings;
   const { passed, ...files } = openFiles(settings);
-  const { script, options, status, said } = files;
+  const { script, options, status, report } = files;
   const all = [...passed, ...(kind === 'plain' ? [] : (['ipc'] as const))];
   const unwanted = inherited.filter((fd) => fd > 2 + all.length);
   const needsBash = unwanted.some((fd) => fd > 9);
@@ -99,12 +99,12 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
     started,
     cgroup,
     status,
-    said,
+    report,
     fds: {
       go: GO,
       options: OPTIONS,
       status: STATUS,
-      said: SAID,
+      report: REPORT,
       seccomp: settings.seccomp === null ? null : SECCOMP,
       channel: kind === 'plain' ? null : 2 + all.length,
     },
@@ -125,7 +125,7 @@ function withGroup(settings: LauncherSettings, kind: 'plain' | 'with-channel', c
       signal?.destroy();
       closeFiles();
       closeSync(status);
-      closeSync(said);
+      closeSync(report);
       closeSync(started.stdout);
       closeSync(started.stderr);
       child.kill('SIGKILL');
@@ -141,7 +141,7 @@ interface Files {
   readonly script: number;
   readonly options: number;
   readonly status: number;
-  readonly said: number;
+  readonly report: number;
   readonly passed: readonly (number | 'pipe')[];
 }
 
@@ -156,17 +156,17 @@ function openFiles({ folder, pipes, seccomp }: LauncherSettings): Files {
     const options = opened(createUnlinkedFile(folder));
     const status = opened(createUnlinkedFile(folder));
     // A pipe, not a file: a run can reach the open files of the shell inside, and could fill a disk through one.
-    const said = pipes.take();
-    open.push(said.readEnd, said.writeEnd);
+    const report = pipes.take();
+    open.push(report.readEnd, report.writeEnd);
     const passed = [
       opened(again(script, constants.O_RDONLY)),
       'pipe',
       opened(again(options, constants.O_RDONLY)),
       opened(again(status, constants.O_WRONLY)),
-      said.writeEnd,
+      report.writeEnd,
       ...(seccomp === null ? [] : [openSync(seccomp, 'r')]),
     ] as const;
-    return { script, options, status, said: said.readEnd, passed };
+    return { script, options, status, report: report.readEnd, passed };
   });
 }
 

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { realPath } from '../../host/files.ts';
-import { isMasked, type ProtectedPath } from '../../kernel/world/protected-path.ts';
+import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { Limits } from '../../kernel/world/sandbox.ts';
 import { isWithin, SYSTEM_FOLDERS } from '../toolchains.ts';
 import { INSIDE_HOME } from './etc-files.ts';
@@ -78,8 +78,8 @@ function bindReadOnly(path: string): string[] {
  * Masks hidden paths by mounts, the deepest first: once a folder is masked, nothing in it can be a mount point. For a
  * workspace over which no overlay can lie.
  */
-export function maskMounts(folder: RuntimeFolder, workspace: string, found: readonly ProtectedPath[]): string[] {
-  const masked = found.filter(isMasked).toSorted((a, b) => depth(b.path) - depth(a.path));
+export function maskMounts(folder: RuntimeFolder, workspace: string, hidden: readonly ProtectedPath[]): string[] {
+  const masked = hidden.toSorted((a, b) => depth(b.path) - depth(a.path));
   return masked.flatMap(({ path, kind }) => [
     ...['--ro-bind', kind === 'directory' ? folder.maskFolder : folder.maskFile],
     `${workspace}/${path}`,

@@ -10,8 +10,7 @@ import type { RuntimeFolder } from './runtime-folder.ts';
 import { pathInside } from './wait-for-mounts.ts';
 
 /** The workspace as one run sees it. Whoever prepared it disposes of it. */
-export interface PreparedView extends Disposable {
-  readonly view: WorkspaceView;
+export interface PreparedView extends WorkspaceView, Disposable {
   /** Arguments for bubblewrap: the mount of the workspace and those on it. */
   readonly mounts: readonly string[];
   /** Brings edits of the host to the run; null for one that does not follow them. */
@@ -23,25 +22,33 @@ export interface PreparedView extends Disposable {
 export interface ViewOptions {
   readonly folder: RuntimeFolder;
   readonly workspace: string;
-  readonly found: readonly ProtectedPath[];
+  /** Paths over which masks lie. */
+  readonly hidden: readonly ProtectedPath[];
   /** Null where no overlay can be mounted. */
   readonly program: OverlayProgram | null;
 }
 
 /** A folder under the name of the workspace, without an overlay. */
 export function plainView(mounts: readonly string[]): PreparedView {
-  const view: WorkspaceView = { overlay: null, writable: null, onMounted() {} };
-  return { view, mounts, mirror: null, opened: () => null, [Symbol.dispose]() {} };
+  return {
+    overlay: null,
+    writable: null,
+    onMounted() {},
+    mounts,
+    mirror: null,
+    opened: () => null,
+    [Symbol.dispose]() {},
+  };
 }
 
 /** A view under overlays. Folders that it opened, and files of the mounts, are gone with it. */
-export function overlaidView(given: {
+export function viewUnderOverlays(given: {
   readonly overlay: NonNullable<WorkspaceView['overlay']>;
   readonly layers: readonly OverlayLayers[];
   readonly mounts: readonly string[];
   readonly writable: WorkspaceView['writable'];
   /** Called when all is mounted; `open` opens a folder as a process sees it. */
-  openedIn(firstPid: number, open: (pid: number, path: string, owner: FolderOwner) => OpenFolder): OpenedView;
+  openIn(firstPid: number, open: (pid: number, path: string, owner: FolderOwner) => OpenFolder): OpenedView;
 }): PreparedView {
   const folders: OpenFolder[] = [];
   let opened: OpenedView | null = null;
@@ -51,12 +58,10 @@ export function overlaidView(given: {
     return folder;
   }
   return {
-    view: {
-      overlay: given.overlay,
-      writable: given.writable,
-      onMounted(firstPid) {
-        opened = given.openedIn(firstPid, open);
-      },
+    overlay: given.overlay,
+    writable: given.writable,
+    onMounted(firstPid) {
+      opened = given.openIn(firstPid, open);
     },
     mounts: given.mounts,
     mirror: null,

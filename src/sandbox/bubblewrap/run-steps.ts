@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { type ProtectedPath, unreadableError } from '../../kernel/world/protected-path.ts';
+import { isMasked, type ProtectedPath, unreadableError } from '../../kernel/world/protected-path.ts';
 import { DEFAULT_LIMITS, type RunRequest, type RunResult } from '../../kernel/world/sandbox.ts';
 import { createTreeScan } from '../protected-paths/tree-scan.ts';
 import type { CheckedRequest } from '../request.ts';
@@ -16,9 +16,9 @@ export interface RunSteps {
   readonly options: BubblewrapOptions;
   /** Aborted when the sandbox is closed. */
   readonly closing: AbortController;
-  /** Finds the paths to hide. A folder whose content is unknown stops the run. */
+  /** Finds the paths to lay masks over. A folder whose content is unknown stops the run. */
   findHidden(workspace: string): Promise<Result<readonly ProtectedPath[]>>;
-  viewOptions(prepared: PreparedSandbox, workspace: string, found: readonly ProtectedPath[]): ViewOptions;
+  viewOptions(prepared: PreparedSandbox, workspace: string, hidden: readonly ProtectedPath[]): ViewOptions;
   /** Runs a process in a view. */
   start(prepared: UntriedSandbox, request: RunRequest, plan: RunPlan): Promise<Result<ProcessEnd>>;
   /** Closing waits for it. */
@@ -32,8 +32,8 @@ export interface RunPlan {
   readonly view: PreparedView;
 }
 
-/** For commands of our own. */
-export function uncheckedIn(workspace: string): CheckedRequest {
+/** A request for a command of our own: it needs no check. */
+export function ownRequestIn(workspace: string): CheckedRequest {
   return { workspace, alias: null, cwd: workspace, limits: DEFAULT_LIMITS };
 }
 
@@ -62,11 +62,11 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
       const failed = found.find(({ because }) => because === 'failed');
       if (failed !== undefined) return unreadableError(workspace, failed);
       const unnameable = found.find(({ because }) => because === 'unnameable');
-      return unnameable === undefined ? ok(found) : invalidNameError(workspace, unnameable);
+      return unnameable === undefined ? ok(found.filter(isMasked)) : invalidNameError(workspace, unnameable);
     },
-    viewOptions(prepared, workspace, found) {
+    viewOptions(prepared, workspace, hidden) {
       const program = innerMounts(workspace).length > 0 ? null : prepared.stages.program;
-      return { folder: prepared.folder, workspace, found, program };
+      return { folder: prepared.folder, workspace, hidden, program };
     },
     start(prepared, request, { checked, view }) {
       const { folder } = prepared;
@@ -83,7 +83,7 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
         system: prepared.systemArguments,
         mounts: runArguments(mounts),
         etc: folder.etc,
-        view: view.view,
+        view,
         signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
         onRemoval: waitFor,
       });

@@ -4,34 +4,34 @@ import type { OpenView, RunRequest, RunResult } from '../../kernel/world/sandbox
 import type { CheckedRequest } from '../request.ts';
 import { createHiddenPaths } from '../stage/hidden-paths.ts';
 import { openFolder } from '../stage/open-folder.ts';
-import { type OpenStage, openStage } from '../stage/stage-folder.ts';
+import { openStageFiles, type StageFiles } from '../stage/stage-folder.ts';
 import type { PreparedSandbox } from './bubblewrap-setup.ts';
 import { copiedView } from './copied-view.ts';
 import { type PreparedView, unmountable, type ViewOptions } from './prepared-view.ts';
-import { isOverlayRefused, type RunSteps, resultOf, uncheckedIn } from './run-steps.ts';
+import { isOverlayRefused, ownRequestIn, type RunSteps, resultOf } from './run-steps.ts';
 import { readView, stagedView, stageReadView } from './workspace-view.ts';
 
-/** Mounts a view without a command of anybody in it. */
+/** Mounts a view for this process alone: no command of anybody runs in it. */
 export async function mountOnly(
   steps: RunSteps,
   { prepared, workspace, view }: { prepared: PreparedSandbox; workspace: string; view: PreparedView },
 ): Promise<Result<void>> {
   const request: RunRequest = { command: ['/bin/true'], workspace, mounts: 'read', tag: 'view' };
-  const ran = await steps.start(prepared, request, { checked: uncheckedIn(workspace), view });
+  const ran = await steps.start(prepared, request, { checked: ownRequestIn(workspace), view });
   if (!ran.ok) return ran;
   ran.value.supervised.output.log.dispose();
-  return view.opened() === null && view.view.overlay !== null ? unmountable(workspace) : ok(undefined);
+  return view.opened() === null && view.overlay !== null ? unmountable(workspace) : ok(undefined);
 }
 
-/** A stage goes on as it was begun. */
-export async function viewOf(steps: RunSteps, options: ViewOptions, stage: OpenStage): Promise<Result<PreparedView>> {
-  const { workspace, found, program } = options;
+/** The view in which a run writes to a stage. A stage that was begun as an overlay or a copy stays one. */
+export async function viewOf(steps: RunSteps, options: ViewOptions, stage: StageFiles): Promise<Result<PreparedView>> {
+  const { workspace, hidden, program } = options;
   if (program !== null && stage.record?.kind !== 'copy' && !stage.followsHost) {
     return ok(stagedView({ ...options, program }, stage));
   }
   if (stage.record?.kind === 'overlay') return unmountable(stage.folder);
   const { filePolicy: policy } = steps.options;
-  return copiedView(options, stage, createHiddenPaths({ policy, found, find: () => steps.findHidden(workspace) }));
+  return copiedView(options, stage, createHiddenPaths({ policy, hidden, find: () => steps.findHidden(workspace) }));
 }
 
 /** A run of mode `read`: it sees the workspace, or a stage, and cannot write. */
@@ -40,10 +40,10 @@ export async function readRun(
   { prepared, request, checked }: { prepared: PreparedSandbox; request: RunRequest; checked: CheckedRequest },
 ): Promise<Result<RunResult>> {
   const { workspace } = checked;
-  const found = await steps.findHidden(workspace);
-  if (!found.ok) return found;
-  const options = steps.viewOptions(prepared, workspace, found.value);
-  const opened = request.stage && openStage(request.stage, workspace, prepared.stages.folder);
+  const hidden = await steps.findHidden(workspace);
+  if (!hidden.ok) return hidden;
+  const options = steps.viewOptions(prepared, workspace, hidden.value);
+  const opened = request.stage && openStageFiles(request.stage, workspace, prepared.stages.folder);
   if (opened?.ok === false) return opened;
   const stage = opened?.value;
   const layered = await runIn(options);
@@ -58,15 +58,15 @@ export async function readRun(
   }
 }
 
-/** A stage as this process sees it, until it is closed. */
+/** Opens the view of a stage for this process, until it is closed. */
 export async function openStageView(
   steps: RunSteps,
-  given: { prepared: PreparedSandbox; stage: OpenStage; workspace: string; onClose(): void },
+  given: { prepared: PreparedSandbox; stage: StageFiles; workspace: string; onClose(): void },
 ): Promise<Result<OpenView>> {
   const { prepared, stage, workspace } = given;
-  const found = await steps.findHidden(workspace);
-  if (!found.ok) return found;
-  const options = steps.viewOptions(prepared, workspace, found.value);
+  const hidden = await steps.findHidden(workspace);
+  if (!hidden.ok) return hidden;
+  const options = steps.viewOptions(prepared, workspace, hidden.value);
   const mounted = await mount(options);
   if (!isOverlayRefused(mounted) || stage.record !== null) return mounted;
   removeTree(stage.content);
@@ -76,7 +76,7 @@ export async function openStageView(
     const made = await viewOf(steps, viewOptions, stage);
     if (!made.ok) return made;
     const view = made.value;
-    const done = view.view.overlay === null ? made : await mountOnly(steps, { prepared, workspace, view });
+    const done = view.overlay === null ? made : await mountOnly(steps, { prepared, workspace, view });
     if (!done.ok) {
       view[Symbol.dispose]();
       return done;

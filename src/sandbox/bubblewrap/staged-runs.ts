@@ -1,14 +1,14 @@
 import { catchErrnoAsync } from '../../host/errno.ts';
 import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { isMasked, type ProtectedPath } from '../../kernel/world/protected-path.ts';
+import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { OpenView, RunRequest, RunResult } from '../../kernel/world/sandbox.ts';
 import type { StagedChanges } from '../../kernel/world/stage.ts';
 import type { CheckedRequest } from '../request.ts';
 import { saveMirror } from '../stage/begin-copy.ts';
 import { listChanges } from '../stage/list-changes.ts';
 import type { Mirror } from '../stage/mirror.ts';
-import { type OpenStage, openStage, readRecord } from '../stage/stage-folder.ts';
+import { openStageFiles, readRecord, type StageFiles } from '../stage/stage-folder.ts';
 import type { PreparedSandbox } from './bubblewrap-setup.ts';
 import { viewOfCopy } from './copied-view.ts';
 import { innerMounts } from './inner-mounts.ts';
@@ -19,7 +19,7 @@ import { comparedView } from './workspace-view.ts';
 
 export interface StagedRuns {
   run(prepared: PreparedSandbox, request: RunRequest, checked: CheckedRequest): Promise<Result<RunResult>>;
-  /** Mounts the layers of a stage once more, to look at it. TOO_LARGE for more than `maxChanges`. */
+  /** Lists the changes of a stage, for which its layers are mounted once more. TOO_LARGE for more than `maxChanges`. */
   changesOf(prepared: PreparedSandbox, given: CheckedStage): Promise<Result<StagedChanges>>;
   /** Runs a command that sees a stage and cannot write. */
   read(prepared: PreparedSandbox, request: RunRequest, checked: CheckedRequest): Promise<Result<RunResult>>;
@@ -27,9 +27,9 @@ export interface StagedRuns {
   open(prepared: PreparedSandbox, given: CheckedStage): Promise<Result<OpenView>>;
 }
 
-/** A stage that was found fit for use. */
+/** A stage whose folders belong to this workspace, and the most changes that may be listed. */
 export interface CheckedStage {
-  readonly stage: OpenStage;
+  readonly stage: StageFiles;
   readonly workspace: string;
   readonly maxChanges: number;
 }
@@ -37,11 +37,11 @@ export interface CheckedStage {
 interface StagedRun {
   readonly request: RunRequest;
   readonly checked: CheckedRequest;
-  readonly stage: OpenStage;
+  readonly stage: StageFiles;
   readonly layers: 'overlay' | 'copy';
 }
 
-/** Runs of mode `staged`, and comparisons of their stages. */
+/** Runs that write to a stage or only read one, lists of its changes, and views of it for this process. */
 export function createStagedRuns(steps: RunSteps): StagedRuns {
   /** Stages in which a run goes on: two mounts of one layer damage it. */
   const busy = new Set<string>();
@@ -59,7 +59,7 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
       return fail('INVALID_INPUT', "A run with mounts 'staged' needs a folder for its changes: give one as `stage`.");
     }
     const { folder } = request.stage;
-    const opened = openStage(request.stage, checked.workspace, prepared.stages.folder);
+    const opened = openStageFiles(request.stage, checked.workspace, prepared.stages.folder);
     if (!opened.ok) return opened;
     if (busy.has(folder) || views.has(folder)) return isBusy(folder);
     busy.add(folder);
@@ -82,9 +82,9 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     { request, checked, stage, layers }: StagedRun,
   ): Promise<Result<RunResult>> {
     const { workspace, limits } = checked;
-    const found = await steps.findHidden(workspace);
-    if (!found.ok) return found;
-    const options = steps.viewOptions(prepared, workspace, found.value);
+    const hidden = await steps.findHidden(workspace);
+    if (!hidden.ok) return hidden;
+    const options = steps.viewOptions(prepared, workspace, hidden.value);
     const made = await viewOf(steps, layers === 'copy' ? { ...options, program: null } : options, stage);
     if (!made.ok) return made;
     using view = made.value;
@@ -98,7 +98,7 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     const query = { stage, workspace, maxChanges: limits.newFiles };
     // A run that was ended early has no view; and where the host was followed, other files may have to be hidden by now.
     const isSeen = view.opened() !== null && mirror === null;
-    const changes = isSeen ? await listOpened(query, found.value, view) : await changesOf(prepared, query);
+    const changes = isSeen ? await listOpened(query, hidden.value, view) : await changesOf(prepared, query);
     if (!changes.ok && changes.error.code !== 'TOO_LARGE') {
       ran.value.supervised.output.log.dispose();
       return changes;
@@ -112,19 +112,19 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     const { stage, workspace } = query;
     const record = readRecord(stage.folder);
     if (record === null) return ok({ changes: [], content: stage.content });
-    const found = await steps.findHidden(workspace);
-    if (!found.ok) return found;
+    const hidden = await steps.findHidden(workspace);
+    if (!hidden.ok) return hidden;
     save(stage);
-    const options = steps.viewOptions(prepared, workspace, found.value);
+    const options = steps.viewOptions(prepared, workspace, hidden.value);
     const made = record.kind === 'copy' ? viewOfCopy(options, stage, 'seen') : comparedView(options, stage);
     if (!made.ok) return made;
     using compared = made.value;
-    if (compared.view.overlay === null) return listOpened(query, found.value, null);
+    if (compared.overlay === null) return listOpened(query, hidden.value, null);
     const mounted = await mountOnly(steps, { prepared, workspace, view: compared });
-    return mounted.ok ? await listOpened(query, found.value, compared) : mounted;
+    return mounted.ok ? await listOpened(query, hidden.value, compared) : mounted;
   }
 
-  function save(stage: OpenStage): void {
+  function save(stage: StageFiles): void {
     const mirror = mirrors.get(stage.folder);
     const record = readRecord(stage.folder);
     if (mirror !== undefined && record !== null) saveMirror(stage, mirror, record);
@@ -157,15 +157,14 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
 
 function listOpened(
   query: CheckedStage,
-  found: readonly ProtectedPath[],
+  hidden: readonly ProtectedPath[],
   view: PreparedView | null,
 ): Promise<Result<StagedChanges>> {
-  const hidden = found.filter(isMasked).map(({ path }) => path);
-  return listChanges({ ...query, opened: view?.opened() ?? null, hidden });
+  return listChanges({ ...query, opened: view?.opened() ?? null, masked: hidden.map(({ path }) => path) });
 }
 
 /** Why a stage is a copy where stages could be overlays. */
-function copyNotes({ stages }: PreparedSandbox, { folder }: OpenStage, workspace: string): string[] {
+function copyNotes({ stages }: PreparedSandbox, { folder }: StageFiles, workspace: string): string[] {
   if (stages.program === null || readRecord(folder)?.kind !== 'copy') return [];
   const mounts = innerMounts(workspace).map((point) => point.slice(workspace.length + 1));
   if (mounts.length === 0) return [];

@@ -2,40 +2,39 @@ import { join } from 'node:path';
 import { uniqueName } from '../../host/files.ts';
 import { samplesOf } from '../../host/proc.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { isMasked, type ProtectedPath } from '../../kernel/world/protected-path.ts';
+import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
 import { BASE_VIEW, type OverlayLayers, type OverlayProgram, prepareOverlay } from '../stage/overlay.ts';
-import { beginOverlay, makeWorkFolder, type OpenStage } from '../stage/stage-folder.ts';
+import { beginOverlay, makeWorkFolder, type StageFiles } from '../stage/stage-folder.ts';
 import { viewOfCopy } from './copied-view.ts';
 import { maskMounts } from './mounts.ts';
-import { overlaidView, type PreparedView, plainView, unmountable, type ViewOptions } from './prepared-view.ts';
+import { type PreparedView, plainView, unmountable, type ViewOptions, viewUnderOverlays } from './prepared-view.ts';
 
-/** Nothing of it can be written. */
+/** The workspace without its hidden files, and nothing can be written. */
 export function readView(options: ViewOptions): Result<PreparedView> {
-  const { workspace, found, program } = options;
+  const { workspace, hidden, program } = options;
   const bind = ['--ro-bind', workspace, workspace];
-  const hidden = found.filter(isMasked);
   if (hidden.length === 0) return ok(plainView(bind));
   if (program !== null) return ok(overlayView(options, program, { below: [], upper: null }));
   if (hidden.length > MAX_MASKS) return tooManyMasks(workspace, hidden);
   return ok(plainView([...bind, ...maskMounts(options.folder, workspace, hidden)]));
 }
 
-/** Nothing can be written, and what a stage holds is seen. */
-export function stageReadView(options: ViewOptions, stage: OpenStage): Result<PreparedView> {
+/** The workspace with the changes of a stage, and nothing can be written. */
+export function stageReadView(options: ViewOptions, stage: StageFiles): Result<PreparedView> {
   if (stage.record?.kind === 'copy') return viewOfCopy(options, stage, 'seen');
   return options.program !== null && stage.record !== null ? comparedView(options, stage) : readView(options);
 }
 
-/** Writes go to the stage. */
-export function stagedView(options: ViewOptions & { program: OverlayProgram }, stage: OpenStage): PreparedView {
+/** The workspace with the changes of a stage, and writes go to the stage. */
+export function stagedView(options: ViewOptions & { program: OverlayProgram }, stage: StageFiles): PreparedView {
   if (stage.record === null) beginOverlay(stage, options.workspace);
   const work = makeWorkFolder(stage);
   const upper = { content: stage.content, work };
   return overlayView(options, options.program, { below: stage.below, upper });
 }
 
-/** The view of a stage in which perhaps a run goes on: all of its layers, and nobody writes to it. */
-export function comparedView(options: ViewOptions, stage: OpenStage): Result<PreparedView> {
+/** All layers of a stage, read-only: a run may still write to the stage in a view of its own. */
+export function comparedView(options: ViewOptions, stage: StageFiles): Result<PreparedView> {
   const { program } = options;
   if (program === null) return unmountable(stage.folder);
   const view = overlayView(options, program, { below: stage.below, seen: stage.content, upper: null });
@@ -43,25 +42,25 @@ export function comparedView(options: ViewOptions, stage: OpenStage): Result<Pre
 }
 
 function overlayView(
-  { folder, workspace, found }: ViewOptions,
+  { folder, workspace, hidden }: ViewOptions,
   program: OverlayProgram,
   given: Omit<OverlayLayers, 'program' | 'real' | 'mask'>,
 ): PreparedView {
-  const hidden = found.filter(isMasked).map(({ path }) => path);
-  const mask = hidden.length === 0 ? null : folder.masks.layerFor(workspace, hidden);
+  const masked = hidden.map(({ path }) => path);
+  const mask = masked.length === 0 ? null : folder.masks.layerFor(workspace, masked);
   const layers = { ...given, program, real: workspace, mask };
   const mounts = prepareOverlay(join(folder.path, uniqueName('mount')), layers);
   const bind = layers.upper === null ? '--ro-bind' : '--bind';
-  return overlaidView({
+  return viewUnderOverlays({
     overlay: { program, mounts },
     layers: [layers],
     mounts: [bind, workspace, workspace],
     writable: layers.upper === null ? null : { folder: layers.upper.content, before: { bytes: 0, entries: 0 } },
-    openedIn: (firstPid, open) => ({
+    openIn: (firstPid, open) => ({
       merged: open(firstPid, workspace, 'ours'),
       // The second overlay lies outside bubblewrap, in the mount namespace of its parent.
       base: mounts.hasBase ? open(parentOf(firstPid), join(mounts.folder, BASE_VIEW), 'theirs') : null,
-      laid: new Map(),
+      overlaid: new Map(),
     }),
   });
 }

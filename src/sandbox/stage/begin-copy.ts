@@ -10,10 +10,10 @@ import { createTreeCopy, type TreeCopy } from './copy-tree.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import { openFolder } from './open-folder.ts';
-import { beganAtMs, type OpenStage, type StageRecord, writeRecord } from './stage-folder.ts';
+import { beganAtMs, type StageFiles, type StageRecord, writeRecord } from './stage-folder.ts';
 
 export interface CopyPlan {
-  readonly stage: OpenStage;
+  readonly stage: StageFiles;
   readonly workspace: string;
   readonly hidden: HiddenPaths;
 }
@@ -23,7 +23,7 @@ export async function beginCopy({ stage, workspace, hidden }: CopyPlan): Promise
   const [below] = stage.below;
   // A run of the stage below may have made files whose names are those of secrets: they are its own.
   const isHidden = below === undefined ? hidden.isHidden : () => false;
-  const copy = createTreeCopy({ isHidden, isLaid: () => false });
+  const copy = createTreeCopy({ isHidden, isOverlaid: () => false });
   mkdirSync(stage.content, { recursive: true });
   using from = openFolder(below ?? workspace, 'theirs');
   using to = openFolder(stage.content, 'ours');
@@ -38,19 +38,20 @@ export async function beginCopy({ stage, workspace, hidden }: CopyPlan): Promise
 }
 
 /**
- * Begins a stage that is a mirror of the workspace. With `canLay`, large folders that are not searched for names to hide are not copied:
- * an overlay has to lie over each.
+ * Begins a stage that is a mirror of the workspace. With `canMountOverlays`, large folders that are never searched for hidden names
+ * are not copied: the record lists them, and whoever shows the copy mounts an overlay over each.
  */
-export async function beginMirror(plan: CopyPlan & { readonly canLay: boolean }): Promise<Result<Mirror>> {
-  const { stage, workspace, hidden, canLay } = plan;
-  const laid = new Set<string>();
+export async function beginMirror(plan: CopyPlan & { readonly canMountOverlays: boolean }): Promise<Result<Mirror>> {
+  const { stage, workspace, hidden, canMountOverlays } = plan;
+  const overlaid = new Set<string>();
   let isFilled = false;
-  function isLaid({ text, bytes, isExact }: WalkedPath): boolean {
-    if (isFilled || !canLay || !isExact || !LARGE.test(text) || isWalked(text)) return laid.has(bytes);
-    if (laid.size < MAX_LAID) laid.add(bytes);
-    return laid.has(bytes);
+  /** Decides about each folder once, while the copy is filled. */
+  function isOverlaid({ text, bytes, isExact }: WalkedPath): boolean {
+    if (isFilled || !canMountOverlays || !isExact || !LARGE.test(text) || isWalked(text)) return overlaid.has(bytes);
+    if (overlaid.size < MAX_OVERLAID) overlaid.add(bytes);
+    return overlaid.has(bytes);
   }
-  const mirror = createMirror({ workspace, folder: stage.folder, content: stage.content, hidden, isLaid });
+  const mirror = createMirror({ workspace, folder: stage.folder, content: stage.content, hidden, isOverlaid });
   const failed = await fillMirror();
   if (failed === null) return ok(mirror);
   mirror[Symbol.dispose]();
@@ -61,19 +62,20 @@ export async function beginMirror(plan: CopyPlan & { readonly canLay: boolean })
     const refused = await whyNot(() => mirror.fill());
     if (refused !== null)
       return refused === 'too-large'
-        ? tooLargeToFollow(workspace, { largest: mirror.copy.largestTop(), canLay })
+        ? tooLargeToFollow(workspace, { largest: mirror.copy.largestTop(), canMountOverlays })
         : refused;
     isFilled = true;
     await nextTick();
-    writeRecord(stage.folder, { kind: 'copy', workspace, laid: [...laid] });
+    // Written twice: the time of the first one is the beginning of the stage.
+    writeRecord(stage.folder, { kind: 'copy', workspace, overlaid: [...overlaid] });
     const sinceMs = beganAtMs(stage);
-    saveMirror(stage, mirror, { kind: 'copy', workspace, laid: [...laid], sinceMs });
+    saveMirror(stage, mirror, { kind: 'copy', workspace, overlaid: [...overlaid], sinceMs });
     return (await mirror.begin(sinceMs)) ? null : unreadable(workspace);
   }
 }
 
 /** Writes down what the mirror has put into the copy until now, so that it is no change of the run. */
-export function saveMirror({ folder }: OpenStage, { copy, placed }: Mirror, record: StageRecord): void {
+export function saveMirror({ folder }: StageFiles, { copy, placed }: Mirror, record: StageRecord): void {
   writeRecord(folder, { ...record, copied: recordOf(copy), placed: [...placed] });
 }
 
@@ -96,9 +98,9 @@ function nextTick(): Promise<void> {
   return sleep(11);
 }
 
-/** Git's references and logs are as unwalked, but small: a copy of them is followed. */
+/** Git's references and logs are not searched either, but they are small, so that they are copied and followed. */
 const LARGE = /(?:^|\/)(?:node_modules|\.git\/(?:objects|lfs))$/;
-const MAX_LAID = 16;
+const MAX_OVERLAID = 16;
 
 function tooLarge(workspace: string): Result<never> {
   const repair =
@@ -112,9 +114,9 @@ function tooLarge(workspace: string): Result<never> {
 
 function tooLargeToFollow(
   workspace: string,
-  { largest, canLay }: { largest: string | null; canLay: boolean },
+  { largest, canMountOverlays }: { largest: string | null; canMountOverlays: boolean },
 ): Result<never> {
-  const uncounted = canLay ? ", packages and git's objects not counted" : '';
+  const uncounted = canMountOverlays ? ", packages and git's objects not counted" : '';
   const most = largest === null ? '' : ` Most of it is in ${largest}.`;
   return fail(
     'TOO_LARGE',

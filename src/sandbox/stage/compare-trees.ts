@@ -33,11 +33,12 @@ export interface TreeComparison extends FolderSides {
   readonly copied?: ReadonlyMap<string, ReadonlySet<string>>;
   /** Of a copy: the identity of what the host's edits brought into it since. */
   readonly placed?: ReadonlyMap<string, string>;
-  /** Folders of a copy over which overlays of their own lie, with their upper layers. */
-  readonly laid?: ReadonlyMap<string, LaidSides>;
+  /** Folders of a copy over which overlays of their own lie, by the bytes of their paths. */
+  readonly overlaid?: ReadonlyMap<string, OverlaidFolder>;
 }
 
-export interface LaidSides {
+/** A folder of a copy under its own overlay. */
+export interface OverlaidFolder {
   readonly merged: OpenFolder;
   readonly upper: OpenFolder;
 }
@@ -48,7 +49,7 @@ export interface LaidSides {
  * system throws where a folder cannot be read: a list with gaps would keep less, or more, than was shown.
  */
 export async function compareTrees(given: TreeComparison): Promise<StagedChange[] | null> {
-  const { masked, sinceMs, copied, placed, laid } = given;
+  const { masked, sinceMs, copied, placed, overlaid } = given;
   const versions = createEntryVersions();
   const list = createChangeList({ ...given, versions });
   await compareFolder(given, TOP);
@@ -97,7 +98,7 @@ export async function compareTrees(given: TreeComparison): Promise<StagedChange[
 
   /** A folder of a copy that the host has deleted meanwhile: only what the run did in it counts. */
   async function compareOrphan(parent: OpenFolder, name: string, path: WalkedPath): Promise<void> {
-    const merged = laid?.has(path.bytes) ? null : parent.open(name);
+    const merged = overlaid?.has(path.bytes) ? null : parent.open(name);
     if (merged === null) return;
     const index = list.changes.length;
     try {
@@ -131,7 +132,7 @@ export async function compareTrees(given: TreeComparison): Promise<StagedChange[
     };
     try {
       const base = open(sides.base);
-      const own = laid?.get(path.bytes);
+      const own = overlaid?.get(path.bytes);
       if (own !== undefined) return base === null ? undefined : await compareFolder({ ...own, base }, path);
       const merged = open(sides.merged);
       const upper = sides.upper === null ? null : open(sides.upper);
@@ -161,7 +162,7 @@ function formatOf({ mode }: Stats): number {
   return mode & 0o170000;
 }
 
-/** Of a secret nothing is read. */
+/** The versions of a file over which a mask lies: the one in the workspace is not read. */
 async function secretVersions(
   { merged }: FolderSides,
   { name, before, after }: CommonEntry,

@@ -22,8 +22,8 @@ const MAX_COPY = { files: 20_000, bytes: 500 * 1024 * 1024 };
 export interface TreeCopyOptions {
   /** Asked at the moment of the copy. A mask takes the place of a hidden path. */
   isHidden(path: WalkedPath, stat: Stats): boolean;
-  /** Folders that are made and stay empty, because something else lies over them. */
-  isLaid(path: WalkedPath): boolean;
+  /** Whether a folder stays empty in the copy, because an overlay lies over it. */
+  isOverlaid(path: WalkedPath): boolean;
   /** Called before the names in a folder are read. */
   onFolder?(source: OpenFolder, path: WalkedPath): void;
 }
@@ -127,7 +127,7 @@ export function createTreeCopy(options: TreeCopyOptions): TreeCopy {
     mkdirSync(to, { mode: 0o700 });
     const outer = target.open(as);
     try {
-      const isWhole = outer === null || options.isLaid(path) || (await copyFolder(inner, outer, path));
+      const isWhole = outer === null || options.isOverlaid(path) || (await copyFolder(inner, outer, path));
       copyLook(to, stat);
       modes.set(path.bytes, modeOf(stat));
       return isWhole ? 'copied' : 'too-much';

@@ -13,7 +13,7 @@ export interface FolderWatches extends Disposable {
   isIncomplete(): boolean;
 }
 
-/** `tell` is called with a path at which something may be different now. */
+/** Creates watches that call `tell` with each path at which something may be different now. */
 export function createFolderWatches(tell: (path: WalkedPath) => void): FolderWatches {
   const watched = new Map<string, { readonly inode: number; readonly watcher: FSWatcher }>();
   let incomplete = false;

@@ -35,7 +35,7 @@ export interface FollowOptions {
   readonly followed: FollowedCopy;
   readonly hidden: HiddenPaths;
   readonly watches: FolderWatches;
-  isLaid(path: WalkedPath): boolean;
+  isOverlaid(path: WalkedPath): boolean;
   /** Whether the host may still be at work at this path: then `again` is called. */
   isUnsettled(path: WalkedPath, stat: Stats): boolean;
   again(path: WalkedPath): void;
@@ -80,7 +80,7 @@ export function createPathFollower(options: FollowOptions): PathFollower {
 
   async function followFolder(entry: FollowedEntry, now: Stats, before: Stats | undefined): Promise<void> {
     const { source, target, name, path } = entry;
-    if (options.isLaid(path) || (before === undefined && isKnown(path, name))) return;
+    if (options.isOverlaid(path) || (before === undefined && isKnown(path, name))) return;
     if (before?.isDirectory() !== true) {
       if (before !== undefined && !remove(entry)) return;
       makeFolder(entry, now);

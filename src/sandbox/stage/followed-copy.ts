@@ -1,4 +1,5 @@
 import { rmdirSync, type Stats, unlinkSync } from 'node:fs';
+import { parentOf } from '../../kernel/text/folders-above.ts';
 import { below, type WalkedPath } from './change-list.ts';
 import type { TreeCopy } from './copy-tree.ts';
 import type { FolderWatches } from './folder-watches.ts';
@@ -27,7 +28,7 @@ export interface CopyEntry {
 export function createFollowedCopy(options: {
   readonly copy: TreeCopy;
   readonly watches: FolderWatches;
-  isLaid(path: WalkedPath): boolean;
+  isOverlaid(path: WalkedPath): boolean;
   /** When the copy was done, by the clock of its file system. */
   sinceMs(): number;
 }): FollowedCopy {
@@ -47,7 +48,7 @@ export function createFollowedCopy(options: {
   }
 
   function removeFolder({ target, name, path }: CopyEntry): boolean {
-    if (options.isLaid(path) || !isKnown(path, name)) return false;
+    if (options.isOverlaid(path) || !isKnown(path, name)) return false;
     const folder = target.open(name);
     try {
       const left = folder?.names().filter((each) => !remove({ target: folder, name: each, path: below(path, each) }));
@@ -70,11 +71,11 @@ export function createFollowedCopy(options: {
   }
 
   function isKnown(path: WalkedPath, name: string): boolean {
-    return copy.names.get(parentOf(path))?.has(name) === true;
+    return copy.names.get(parentOf(path.bytes))?.has(name) === true;
   }
 
   function forget(path: WalkedPath, name: string): void {
-    copy.names.get(parentOf(path))?.delete(name);
+    copy.names.get(parentOf(path.bytes))?.delete(name);
     placed.delete(path.bytes);
   }
 
@@ -83,16 +84,12 @@ export function createFollowedCopy(options: {
     isKnown,
     isUntouched,
     note(path, name) {
-      const names = copy.names.get(parentOf(path)) ?? new Set();
-      copy.names.set(parentOf(path), names.add(name));
+      const names = copy.names.get(parentOf(path.bytes)) ?? new Set();
+      copy.names.set(parentOf(path.bytes), names.add(name));
     },
     notePlaced({ bytes }, now) {
       placed.set(bytes, identityOf(now));
     },
     remove,
   };
-}
-
-function parentOf({ bytes }: WalkedPath): string {
-  return bytes.slice(0, Math.max(0, bytes.lastIndexOf('/')));
 }

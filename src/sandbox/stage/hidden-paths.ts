@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import type { Result } from '../../kernel/result.ts';
 import type { FilePolicy } from '../../kernel/world/file-policy.ts';
-import { isMasked, type ProtectedPath } from '../../kernel/world/protected-path.ts';
+import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { WalkedPath } from './change-list.ts';
 
 /** The paths of a workspace that must be hidden by now: by their names at any moment, by other rules since the last scan. */
@@ -13,10 +13,11 @@ export interface HiddenPaths {
 
 export function createHiddenPaths(given: {
   readonly policy: FilePolicy;
-  readonly found: readonly ProtectedPath[];
+  /** As `find` returned them last. */
+  readonly hidden: readonly ProtectedPath[];
   find(): Promise<Result<readonly ProtectedPath[]>>;
 }): HiddenPaths {
-  let hidden = pathsOf(given.found);
+  let hidden = pathsOf(given.hidden);
   return {
     isHidden({ text }, stat) {
       // A symlink is only a path: what it leads to is hidden by the scan.
@@ -41,6 +42,6 @@ function isBelow(path: string, paths: ReadonlySet<string>): boolean {
   return false;
 }
 
-function pathsOf(found: readonly ProtectedPath[]): ReadonlySet<string> {
-  return new Set(found.filter(isMasked).map(({ path }) => path));
+function pathsOf(all: readonly ProtectedPath[]): ReadonlySet<string> {
+  return new Set(all.map(({ path }) => path));
 }

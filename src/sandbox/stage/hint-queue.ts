@@ -6,9 +6,9 @@ export interface HintQueue {
   add(path: WalkedPath): void;
   /** Whether the host may still be at work there: what is written first and named later is looked at under its last name. */
   isUnsettled(path: WalkedPath, stat: Stats): boolean;
-  /** Looks at what was told until now, and goes on by itself from then on. The answer is that of the first look. */
+  /** Looks at the paths added so far, and at later ones by itself. Resolves with the answer of the first look. */
   begin(): Promise<boolean>;
-  /** Ends the looking; resolves when none goes on. */
+  /** Looks at nothing more; resolves when the last look has ended. */
   end(): Promise<void>;
 }
 

@@ -3,9 +3,9 @@ import { errnoOf } from '../../host/errno.ts';
 import { messageOf } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { StagedChanges } from '../../kernel/world/stage.ts';
-import { compareTrees, type LaidSides } from './compare-trees.ts';
+import { compareTrees, type OverlaidFolder } from './compare-trees.ts';
 import { type OpenFolder, openFolder } from './open-folder.ts';
-import { beganAtMs, type OpenStage, readRecord } from './stage-folder.ts';
+import { beganAtMs, readRecord, type StageFiles } from './stage-folder.ts';
 
 export interface OpenedView {
   /** The stage as its run sees it. */
@@ -13,23 +13,23 @@ export interface OpenedView {
   /** The view that it stands on; null when that is the workspace itself. */
   readonly base: OpenFolder | null;
   /** Folders of a copy over which overlays of their own lie, by their paths. */
-  readonly laid: ReadonlyMap<string, OpenFolder>;
+  readonly overlaid: ReadonlyMap<string, OpenFolder>;
 }
 
 /** Lists the changes of a stage that has begun. TOO_LARGE for more than `maxChanges`. */
 export async function listChanges(given: {
-  stage: OpenStage;
+  stage: StageFiles;
   workspace: string;
   /** Its folders belong to the caller. Null for a whole copy. */
   opened: OpenedView | null;
-  /** Paths that are masked in it. */
-  hidden: readonly string[];
+  /** Paths of the workspace over which masks lie. */
+  masked: readonly string[];
   maxChanges: number;
 }): Promise<Result<StagedChanges>> {
   const { stage, workspace, opened, maxChanges } = given;
   const record = readRecord(stage.folder);
   // Without its view, the layer of an overlay would look like a copy from which almost all was deleted.
-  const isView = record?.kind === 'overlay' || (record?.laid?.length ?? 0) > 0;
+  const isView = record?.kind === 'overlay' || (record?.overlaid?.length ?? 0) > 0;
   if (record === null || isView !== (opened !== null)) {
     return fail(
       'SANDBOX_UNAVAILABLE',
@@ -43,25 +43,25 @@ export async function listChanges(given: {
     return folder;
   };
   try {
-    const common = { sinceMs: record.sinceMs ?? beganAtMs(stage), maxChanges };
     // In a view below, hidden files are masked already.
     const onView = opened !== null && opened.base !== null;
     const isCopy = record.kind === 'copy';
-    const laidSides = (record.laid ?? []).map((bytes): [string, LaidSides] => {
+    const overlaidFolders = (record.overlaid ?? []).map((bytes): [string, OverlaidFolder] => {
       const path = Buffer.from(bytes, 'latin1').toString();
-      const merged = opened?.laid.get(path);
+      const merged = opened?.overlaid.get(path);
       if (merged === undefined) throw new Error(`no overlay lies over ${path}`);
       return [bytes, { merged, upper: open(join(stage.content, path), 'ours') }];
     });
     const changes = await compareTrees({
-      ...common,
+      sinceMs: record.sinceMs ?? beganAtMs(stage),
+      maxChanges,
       merged: opened?.merged ?? open(stage.content, 'ours'),
       base: opened?.base ?? open(isCopy ? (stage.below[0] ?? workspace) : workspace, 'theirs'),
       upper: isCopy ? null : open(stage.content, 'ours'),
-      masked: new Set(onView ? [] : given.hidden),
+      masked: new Set(onView ? [] : given.masked),
       copied: new Map(record.copied?.map(([folder, names]) => [folder, new Set(names)])),
       placed: new Map(record.placed),
-      laid: new Map(laidSides),
+      overlaid: new Map(overlaidFolders),
     });
     if (changes !== null) return ok({ changes, content: stage.content });
     return fail(

@@ -32,7 +32,7 @@ export function createMaskLayers(parent: string): MaskLayers {
   };
 }
 
-/** Only a finished layer gets its name. */
+/** Makes a layer under another name first, so that one with the right name is whole. */
 function make(layer: string, given: { workspace: string; masks: readonly string[]; folders: readonly string[] }): void {
   const draft = join(dirname(layer), uniqueName('draft'));
   for (const path of given.folders) mkdirSync(join(draft, path), { recursive: true });

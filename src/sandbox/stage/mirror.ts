@@ -39,30 +39,30 @@ export interface MirrorOptions {
   readonly folder: string;
   readonly content: string;
   readonly hidden: HiddenPaths;
-  isLaid(path: WalkedPath): boolean;
+  isOverlaid(path: WalkedPath): boolean;
 }
 
 /** With more at once, everything is looked at: the system may have dropped some. */
 const MAX_HINTS = 2_000;
 
-export function createMirror({ workspace, folder, content, hidden, isLaid }: MirrorOptions): Mirror {
+export function createMirror({ workspace, folder, content, hidden, isOverlaid }: MirrorOptions): Mirror {
   let [sinceMs, thorough] = [0, false];
   const incomingFolder = join(folder, uniqueName('incoming'));
   mkdirSync(incomingFolder, { mode: 0o700, recursive: true });
   mkdirSync(content, { recursive: true });
-  // The copy is the run's as well: to change modes there for a moment could be led astray by a symlink.
+  // 'theirs' for the copy too: the run writes there, and could put a symlink where a mode is changed for a moment.
   const open = (path: string): OpenFolder => openFolder(path, 'theirs');
   const [source, target, incoming] = [open(workspace), open(content), open(incomingFolder)];
   const hints = createHintQueue(lookAt);
   const watches = createFolderWatches(hint);
   const copy = createTreeCopy({
     isHidden: hidden.isHidden,
-    isLaid,
+    isOverlaid,
     onFolder: (each, path) => watches.add(each, path),
   });
-  const followed = createFollowedCopy({ copy, watches, isLaid, sinceMs: () => sinceMs });
+  const followed = createFollowedCopy({ copy, watches, isOverlaid, sinceMs: () => sinceMs });
   const follower = createPathFollower({
-    ...{ workspace, incoming, copy, followed, hidden, watches, isLaid },
+    ...{ workspace, incoming, copy, followed, hidden, watches, isOverlaid },
     isUnsettled: hints.isUnsettled,
     again: hint,
     isThorough: () => thorough,
@@ -90,10 +90,10 @@ export function createMirror({ workspace, folder, content, hidden, isLaid }: Mir
         at = below(at, each);
         const inner = (sides.at(-1)?.source ?? source).open(each);
         const outer = (sides.at(-1)?.target ?? target).open(each);
-        if (inner !== null && outer !== null) sides.push({ source: inner, target: outer });
-        // The folder itself is gone, which is told at the one above.
-        else return closeAll(inner, outer);
-        if (isLaid(at)) return;
+        // The folder itself is gone: the event about that comes from the one above.
+        if (inner === null || outer === null) return closeAll(inner, outer);
+        sides.push({ source: inner, target: outer });
+        if (isOverlaid(at)) return;
       }
       const { source: inner, target: outer } = sides.at(-1) ?? { source, target };
       await follower.follow({ source: inner, target: outer, name, path });

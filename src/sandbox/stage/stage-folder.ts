@@ -17,7 +17,7 @@ import type { StageFolder } from '../../kernel/world/stage.ts';
  * The files of a stage: `content` (what its runs wrote, or a whole copy) and a record of how it was made. The caller that
  * made the folder may put files of its own beside them.
  */
-export interface OpenStage {
+export interface StageFiles {
   readonly folder: string;
   readonly content: string;
   /** Content of the stages below, nearest first. */
@@ -32,8 +32,8 @@ export interface StageRecord {
   readonly workspace: string;
   /** Of a copy: its names when it was made, and those that the host's edits brought since, by folder. All are strings of bytes. */
   readonly copied?: readonly (readonly [folder: string, names: readonly string[]])[];
-  /** Folders of a copy over which overlays lie: it holds what was written there. */
-  readonly laid?: readonly string[];
+  /** Folders of a copy over which overlays lie; in the copy are their upper layers. Strings of bytes. */
+  readonly overlaid?: readonly string[];
   /** Entries that the host's edits brought into a copy, with their identity there. */
   readonly placed?: readonly (readonly [path: string, identity: string])[];
   /** When the stage began, where the record was written again later. */
@@ -43,8 +43,8 @@ export interface StageRecord {
 const CONTENT = 'content';
 const RECORD = 'sandbox.json';
 
-/** `parent` is the folder in which all stages lie. */
-export function openStage(stage: StageFolder, workspace: string, parent: string): Result<OpenStage> {
+/** Checks the folders of a stage and reads its record. `parent` is the folder in which all stages lie. */
+export function openStageFiles(stage: StageFolder, workspace: string, parent: string): Result<StageFiles> {
   const folders = [stage.folder, ...(stage.below ?? [])];
   const wrong = folders.find((folder) => !isStageFolder(folder, parent));
   if (wrong !== undefined) {
@@ -83,12 +83,12 @@ export function contentOf(folder: string): string {
 }
 
 /** When the stage began: the time of its record, by the same clock as those of files. */
-export function beganAtMs({ folder }: OpenStage): number {
+export function beganAtMs({ folder }: StageFiles): number {
   return statSync(join(folder, RECORD)).ctimeMs;
 }
 
 /** Begins a stage whose layer is empty. */
-export function beginOverlay({ folder, content }: OpenStage, workspace: string): void {
+export function beginOverlay({ folder, content }: StageFiles, workspace: string): void {
   mkdirSync(content, { recursive: true });
   const { mode, uid, gid } = statSync(workspace);
   chmodSync(content, mode & 0o7777);
@@ -101,7 +101,7 @@ export function writeRecord(folder: string, record: StageRecord): void {
 }
 
 /** A new folder for each mount: the kernel refuses one that was used with `volatile`. */
-export function makeWorkFolder({ folder }: OpenStage): string {
+export function makeWorkFolder({ folder }: StageFiles): string {
   const work = join(folder, uniqueName('work'));
   mkdirSync(work, { mode: 0o700 });
   return work;
@@ -112,7 +112,7 @@ function isStageFolder(folder: string, parent: string): boolean {
   return dirname(realpathSync(folder)) === parent && realpathSync(folder) === folder;
 }
 
-/** Null before the first run of a stage. */
+/** The record of a stage; null before its first run. */
 export function readRecord(folder: string): StageRecord | null {
   const file = join(folder, RECORD);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StageRecord) : null;

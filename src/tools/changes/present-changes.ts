@@ -2,6 +2,7 @@ import type { ChangeItem } from '../../kernel/call/approval.ts';
 import { toChangeItem } from '../../kernel/call/change-item.ts';
 import type { ChangesBlock } from '../../kernel/call/read-selection.ts';
 import { diffText } from '../../kernel/text/diff-text.ts';
+import { parentOf } from '../../kernel/text/folders-above.ts';
 import { groupPaths } from '../../kernel/tool/path-groups.ts';
 import type { ClassifiedChange, Stage } from '../../kernel/world/stage.ts';
 import { createYielder } from '../../kernel/yielding.ts';
@@ -125,8 +126,4 @@ async function withDiff(
   const { text, added, removed } = diffText(before, after);
   const { bytes: _, ...about } = item;
   return { ...about, added, removed, ...(text.length <= room ? { diff: text } : { truncated: true as const }) };
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

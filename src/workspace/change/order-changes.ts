@@ -1,5 +1,6 @@
 import { parsePath, type RootNames, shortPath } from '../../host/parse-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { parentOf } from '../../kernel/text/folders-above.ts';
 import type { Change } from '../../kernel/world/workspace.ts';
 import { PHASES, type PreparedChange } from './prepared-change.ts';
 
@@ -58,10 +59,6 @@ function gitRank(path: string): number {
 function plain(path: string, root: RootNames): string {
   const names = parsePath(path, root);
   return names.ok ? names.value.join('/') : path;
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 function inside(path: string, above: string): Result<never> {

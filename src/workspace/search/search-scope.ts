@@ -1,5 +1,6 @@
 import { shortPath } from '../../host/parse-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import { parentOf } from '../../kernel/text/folders-above.ts';
 import type { SecretHardLinks } from '../../secrets/secret-hard-links.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import type { Ripgrep } from './ripgrep.ts';
@@ -63,7 +64,7 @@ export function startOf(root: WorkspaceRoot, path: string): Result<{ folder: str
   if (!stat.isDirectory() && !stat.isFile())
     return fail('INVALID_PATH', `${shortPath(path)} is no file and no folder.`);
   return ok({
-    folder: stat.isDirectory() ? real : real.slice(0, Math.max(0, real.lastIndexOf('/'))),
+    folder: stat.isDirectory() ? real : parentOf(real),
     argument: `./${real}`,
   });
 }

@@ -12,12 +12,12 @@ import { readStaged } from './staged-source.ts';
 import { prepareTakeNew } from './take-new.ts';
 import { prepareTakeOver } from './take-over.ts';
 
-/** Prepares a file, symlink or folder to come in from a stage. Everything is compared here, and nothing is changed. */
+/** Prepares a file, symlink or folder to come in from a stage: compares source and target with what was shown, and changes nothing. */
 export function prepareTake(writer: Writer, scope: SetScope, change: TakeChange): Promise<Result<PreparedChange>> {
   return catchErrnoAsync(change.path, async () => {
-    const found = placeOf(writer, scope, change.path);
-    if (!found.ok) return found;
-    const place = found.value;
+    const located = placeOf(writer, scope, change.path);
+    if (!located.ok) return located;
+    const place = located.value;
     const staged = await readStaged(writer.root, scope.folders, change);
     if (!staged.ok) return staged;
     scope.sync.expect(staged.value.entries);

@@ -5,7 +5,7 @@ import type { StagedSource } from './staged-source.ts';
 
 export type TakeChange = Extract<Change, { kind: 'take' }>;
 
-/** The place that a change comes to. */
+/** The place in the workspace to which a take comes. */
 export interface TakenPlace {
   readonly path: string;
   /** Null when nothing is there, or will not be when the set's deletions are done. */
@@ -16,7 +16,7 @@ export interface TakenPlace {
   readonly made: readonly string[];
 }
 
-/** All that preparing a take has found out. */
+/** A take whose source in the stage is the one that was shown. */
 export interface CheckedTake {
   readonly change: TakeChange;
   readonly staged: StagedSource;

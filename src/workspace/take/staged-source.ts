@@ -21,7 +21,7 @@ export interface StagedSource {
   readonly privileged: readonly string[];
 }
 
-/** Looks at what comes from a stage. Refuses devices and names that are no text, and sensitive files in a folder. */
+/** Reads the source of a take and compares it with the version that was shown. Refuses devices and names that are no text, and sensitive files in a folder. */
 export async function readStaged(
   root: WorkspaceRoot,
   folders: OpenFolders,
@@ -32,6 +32,7 @@ export async function readStaged(
   const type = typeOf(stat);
   if (type === 'other') return special(path);
   const { version, digest } = await readVersion(folder, name, stat);
+  // The folder may have been closed meanwhile: each path of the host is looked up again.
   const shown = content.version;
   const isShown = shown === null || shown === version || (isTimesVersion(shown) && shown === timesVersion(stat));
   if (!isShown) return alteredAt(path);
