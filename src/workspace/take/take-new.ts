@@ -56,7 +56,8 @@ export function prepareTakeNew(writer: Writer, scope: SetScope, { change, place,
     if (!there.ok) return there;
     const { folder, name, stat } = there.value;
     if (stat === null) return alteredAt(path);
-    const { digest } = await readVersion(folder, name, stat);
+    // Of a folder it has the times of the copy.
+    const digest = stat.isDirectory() ? (await readVersion(folder, name, stat)).digest : staged.digest;
     comes = { inode: stat.ino, modifiedMs: stat.mtimeMs, digest };
     return ok(undefined);
   }
