@@ -19,7 +19,7 @@ import type {
 import { describeStage, type StageJudges } from './describe-stage.ts';
 import { openStage } from './open-stage.ts';
 import { layersOf } from './session-stage.ts';
-import { readStageFile, removeStageFile, type StageFile, writeStageFile } from './stage-file.ts';
+import { isRemovedStage, readStageFile, removeStage, type StageFile, writeStageFile } from './stage-file.ts';
 import { type KeptStage, tellOthers } from './tell-others.ts';
 
 const MAX_PENDING = 50;
@@ -72,7 +72,7 @@ export function createStages(options: StagesOptions): StageStore {
   function remember(file: StageFile, folder: string): Stage {
     const discard = async (): Promise<void> => {
       known.delete(file.id);
-      removeTree(folder);
+      removeStage(folder);
     };
     const stage = openStage(file, {
       discard,
@@ -97,7 +97,7 @@ export function createStages(options: StagesOptions): StageStore {
     { owner, staged, isPartial }: RunEndedIn & { readonly owner: StageOwner },
   ): Promise<Result<Stage | null>> {
     if (staged.changes.length === 0) {
-      removeTree(folder);
+      removeStage(folder);
       return ok(null);
     }
     const file = await describeStage(options, { folder, owner, staged, isPartial });
@@ -123,7 +123,7 @@ export function createStages(options: StagesOptions): StageStore {
           finish: (staged, { isPartial }) => end({ staged, isPartial }).finally(release),
           async discard() {
             try {
-              removeTree(folder);
+              removeStage(folder);
             } finally {
               release();
             }
@@ -170,14 +170,15 @@ async function findPlace(sandbox: Sandbox): Promise<Result<string>> {
 /** A stage that cannot be made or recorded, as on a full disk, is removed: the workspace is as it was. */
 async function orRemoved<T>(folder: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
   const done = await catchErrnoAsync('The pending changes of this command', work);
-  if (!done.ok) removeTree(folder);
+  if (!done.ok) removeStage(folder);
   return done;
 }
 
 const ID = /^[0-9a-f]{16}$/;
 
-/** A stage whose run was cut off: its process is gone, and its changes were never listed. A session goes on in its own. */
+/** A stage that was being removed, or one whose run was cut off: its process is gone, and its changes were never listed. A session goes on in its own. */
 function isLeftOver(folder: string): boolean {
+  if (isRemovedStage(folder)) return true;
   if (readStageFile(folder) !== null) return false;
   try {
     return stateOfProcess(readFileSync(join(folder, OWNER), 'utf8')) === 'gone';
@@ -196,11 +197,10 @@ function tooMany(): Result<never> {
 /** Its changes are in the workspace by now, so nothing here may look like a failure. */
 function forgetKept(folder: string, given: KeptStage): void {
   given.forget(given.kept.id);
+  // First, so that a kill in between leaves it to be told again.
+  catchErrno(folder, () => ok(tellOthers(dirname(folder), given)));
   catchErrno(folder, () => {
-    // Its file goes first: what is left of its folder is not offered again.
-    removeStageFile(folder);
-    removeTree(folder);
+    removeStage(folder);
     return ok(undefined);
   });
-  catchErrno(folder, () => ok(tellOthers(dirname(folder), given)));
 }
