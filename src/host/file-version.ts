@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { read, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
+import { INDEX_NAME, indexContent } from './git-index.ts';
 
 const readInto = promisify(read);
 const CHUNK_BYTES = 1024 * 1024;
@@ -10,7 +11,16 @@ export function digestOf(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex');
 }
 
-/** The same of a file of any size, in little memory. */
+/**
+ * The hashes by which a file is known: first that of its content; of an index of git, last that of what it says, which a
+ * `git status` leaves as it is. Comparisons accept each of them, and what is compared later is the last.
+ */
+export function digestsOf(name: string, bytes: Buffer): readonly [exact: string, ...said: string[]] {
+  const said = name === INDEX_NAME ? indexContent(bytes) : null;
+  return said === null ? [digestOf(bytes)] : [digestOf(bytes), digestOf(said)];
+}
+
+/** The hash of the content of a file of any size, in little memory. */
 export async function digestOfFile(fd: number, signal?: AbortSignal): Promise<string> {
   const sum = createHash('sha256');
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -28,6 +28,7 @@ export const recordedEvent = z.discriminatedUnion('type', [
     args: z.unknown(),
     summary: z.string(),
     access: z.array(access),
+    collected: z.literal(true).optional().describe('Its changes go to those that the session collects'),
   }),
   recorded('call.finished', ofCall, { tool: z.string(), state: callState, outcome, durationMs: z.number().nullable() }),
   recorded('call.cancel_requested', ofCall, { by: z.string().nullable() }),

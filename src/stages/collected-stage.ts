@@ -1,12 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { catchErrnoAsync } from '../host/errno.ts';
-import { removeTree } from '../host/remove-tree.ts';
 import { ok, type Result } from '../kernel/result.ts';
 import type { StagedChanges } from '../kernel/world/stage.ts';
 import { describeStage, type StageJudges } from './describe-stage.ts';
 import type { WorkingStage } from './session-stage.ts';
-import { readStageFile, type StageFile, writeStageFile } from './stage-file.ts';
+import { readStageFile, removeStage, type StageFile, writeStageFile } from './stage-file.ts';
 
 /** For a person who is asked about all that a session changed. */
 const TITLE = 'All changes of the session';
@@ -36,7 +35,7 @@ export function listForGood(judges: StageJudges, ended: CollectedStage): Promise
     const staged = await judges.sandbox.compare({ workspace, stage: folder });
     if (!staged.ok) return staged;
     const hasChanges = staged.value.changes.length > 0;
-    if (!hasChanges) removeTree(folder.folder);
+    if (!hasChanges) removeStage(folder.folder);
     else writeStageFile(folder.folder, await describeCollected(judges, { ...ended, staged: staged.value }));
     return ok(hasChanges);
   });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { armFailpoints } from '../kernel/failpoint.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import type { Stage } from '../kernel/world/stage.ts';
 import { trySandbox } from '../testing/try-sandbox.ts';
@@ -107,6 +108,21 @@ test('a stage whose process ended during the run is removed at the next start', 
   writeFileSync(join(left, 'owner'), OWN_PROCESS_ID.replace(/^\d+/, '999999'));
   await open().list({});
   expect(existsSync(left)).toBe(false);
+});
+
+test('what a kill left of a removed stage goes at the next start, in part or whole', async () => {
+  const stage = await staged('echo x >left.txt; mkdir d; echo x >d/x');
+  const status = await at.sandbox.status();
+  const folder = status.ok ? (status.value.stages.folder ?? '') : '';
+  const disarm = armFailpoints((name) => {
+    if (name === 'stage.removing') throw new Error('killed');
+  });
+  await expect(stage?.discard()).rejects.toThrow('killed');
+  disarm();
+  const left = readdirSync(folder).filter((name) => name.startsWith(stage?.id ?? '-'));
+  expect([left.length, left.includes(stage?.id ?? '')]).toEqual([1, false]);
+  expect((await open().list({})).map(({ id }) => id)).not.toContain(stage?.id);
+  expect(existsSync(join(folder, left[0] ?? ''))).toBe(false);
 });
 
 describe('with too many pending', () => {

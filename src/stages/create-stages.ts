@@ -19,7 +19,14 @@ import type {
 import { describeStage, type StageJudges } from './describe-stage.ts';
 import { openStage } from './open-stage.ts';
 import { layersOf } from './session-stage.ts';
-import { readStageFile, removeStageFile, type StageFile, versionOfStageFile, writeStageFile } from './stage-file.ts';
+import {
+  isRemovedStage,
+  readStageFile,
+  removeStage,
+  type StageFile,
+  versionOfStageFile,
+  writeStageFile,
+} from './stage-file.ts';
 import { type KeptStage, tellOthers } from './tell-others.ts';
 
 const MAX_PENDING = 50;
@@ -80,7 +87,7 @@ export function createStages(options: StagesOptions): StageStore {
   function remember(file: StageFile, folder: string, fileVersion: string | null): Stage {
     const discard = async (): Promise<void> => {
       known.delete(file.id);
-      removeTree(folder);
+      removeStage(folder);
     };
     const stage = openStage(file, {
       discard,
@@ -106,7 +113,7 @@ export function createStages(options: StagesOptions): StageStore {
     { owner, staged, isPartial }: EndedRun & { readonly owner: StageOwner },
   ): Promise<Result<Stage | null>> {
     if (staged.changes.length === 0) {
-      removeTree(folder);
+      removeStage(folder);
       return ok(null);
     }
     const file = await describeStage(options, { folder, owner, staged, isPartial });
@@ -132,7 +139,7 @@ export function createStages(options: StagesOptions): StageStore {
           finish: (staged, { isPartial }) => end({ staged, isPartial }).finally(release),
           async discard() {
             try {
-              removeTree(folder);
+              removeStage(folder);
             } finally {
               release();
             }
@@ -179,14 +186,15 @@ async function findPlace(sandbox: Sandbox): Promise<Result<string>> {
 /** Runs a step that makes or records a stage, and removes the stage if it fails, as on a full disk: the workspace is as it was. */
 async function removeOnFailure<T>(folder: string, work: () => Promise<Result<T>>): Promise<Result<T>> {
   const done = await catchErrnoAsync('The pending changes of this command', work);
-  if (!done.ok) removeTree(folder);
+  if (!done.ok) removeStage(folder);
   return done;
 }
 
 const ID = /^[0-9a-f]{16}$/;
 
-/** A stage whose run was cut off: its process is gone, and its changes were never listed. A session goes on in its own. */
+/** A stage that was being removed, or one whose run was cut off: its process is gone, and its changes were never listed. A session goes on in its own. */
 function isLeftOver(folder: string): boolean {
+  if (isRemovedStage(folder)) return true;
   if (readStageFile(folder) !== null) return false;
   try {
     return stateOfProcess(readFileSync(join(folder, OWNER), 'utf8')) === 'gone';
@@ -204,11 +212,10 @@ function tooMany(): Result<never> {
 
 /** Removes a stage whose changes are in the workspace, so that nothing here may look like a failure. */
 function removeKept(folder: string, given: KeptStage): void {
+  // First, so that a kill in between leaves it to be told again.
+  catchErrno(folder, () => ok(tellOthers(dirname(folder), given)));
   catchErrno(folder, () => {
-    // Its file goes first: what is left of its folder is not offered again.
-    removeStageFile(folder);
-    removeTree(folder);
+    removeStage(folder);
     return ok(undefined);
   });
-  catchErrno(folder, () => ok(tellOthers(dirname(folder), given)));
 }

@@ -3,11 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { catchErrnoAsync } from '../host/errno.ts';
 import { makePrivateFolder } from '../host/private-folder.ts';
-import { removeTree } from '../host/remove-tree.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import type { SessionStageOwner } from '../kernel/world/stage.ts';
 import { removeSessionFile, type SessionFile, writeSessionFile } from './session-file.ts';
+import { removeStage } from './stage-file.ts';
 
 export interface SessionStagePlace {
   readonly sandbox: Sandbox;
@@ -38,7 +38,7 @@ export async function makeSessionStage(
 
 export function removeSessionStage({ notes }: SessionStagePlace, { id, folder }: SessionFile): void {
   removeSessionFile(notes, id);
-  removeTree(folder);
+  removeStage(folder);
 }
 
 async function folderOfStages(sandbox: Sandbox): Promise<Result<string>> {

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errnoFailure, errnoOf } from '../host/errno.ts';
-import { digestOf, versionOf } from '../host/file-version.ts';
+import { digestsOf, versionOf } from '../host/file-version.ts';
 import { openInside } from '../host/read-inside.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { ClassifiedChange, PathVersion, Stage } from '../kernel/world/stage.ts';
@@ -43,8 +43,9 @@ function asListed(
   { path, maxBytes, listed }: { path: string; maxBytes: number; listed: PathVersion | undefined },
 ): Result<Uint8Array | null> {
   if (listed === undefined || listed.version === null || listed.size > maxBytes) return read;
-  const now = read.ok && read.value !== null ? versionOf(digestOf(read.value)) : null;
-  if (now === listed.version) return read;
+  const versions =
+    read.ok && read.value !== null ? digestsOf(basename(path), Buffer.from(read.value)).map(versionOf) : [];
+  if (versions.includes(listed.version)) return read;
   const next = 'Leave it out, or discard these changes and run the command again.';
   return fail('CONFLICT', `${path} is not what was shown: its pending content was changed. ${next}`, { path });
 }

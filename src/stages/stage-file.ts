@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { errnoOf } from '../host/errno.ts';
 import { statOf } from '../host/files.ts';
+import { removeTree } from '../host/remove-tree.ts';
+import { failpoint } from '../kernel/failpoint.ts';
 import { CHANGE_CLASSES, type ClassifiedChange } from '../kernel/world/stage.ts';
 
 /** A finished stage as its folder keeps it. */
@@ -52,8 +55,9 @@ const stageFile = z.object({
   overtakenBy: z.object({ title: z.string(), paths: z.array(z.string()) }).optional(),
 });
 
-/** Reads the file of a finished stage. Null while its run goes on, and where that was cut off. */
+/** Reads the file of a finished stage. Null while its run goes on, where that was cut off, and while it is being removed. */
 export function readStageFile(folder: string): StageFile | null {
+  if (isRemovedStage(folder)) return null;
   try {
     const parsed = stageFile.safeParse(JSON.parse(readFileSync(join(folder, NAME), 'utf8')));
     return parsed.success && parsed.data.digest === digestOfChanges(parsed.data.changes) ? parsed.data : null;
@@ -68,8 +72,24 @@ export function versionOfStageFile(folder: string): string | null {
   return stat === undefined ? null : `${stat.ino}:${stat.mtimeMs}`;
 }
 
-export function removeStageFile(folder: string): void {
-  rmSync(join(folder, NAME), { force: true });
+/** Marks the name of a folder that is being removed; it is no stage any more. */
+const REMOVED = '.removed';
+
+/** Removes a stage. It is renamed first, so that its name tells whatever a kill leaves of it. */
+export function removeStage(folder: string): void {
+  const aside = `${folder}${REMOVED}`;
+  try {
+    renameSync(folder, aside);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  failpoint('stage.removing');
+  removeTree(aside);
+}
+
+export function isRemovedStage(folder: string): boolean {
+  return folder.endsWith(REMOVED);
 }
 
 /** Writes the file and syncs it: a question about these changes may be answered after a restart. */

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { type GitStatus, gitStatus } from '../git/status.ts';
 import { CrossProcessLock } from '../host/cross-process-lock.ts';
+import { catchErrnoAsync } from '../host/errno.ts';
 import { Mutex, type RunExclusive } from '../host/mutex.ts';
 import { shortPath } from '../host/parse-path.ts';
 import type { Logger } from '../kernel/ports.ts';
@@ -100,7 +101,8 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       if (journal === undefined) {
         return fail('NOT_CONFIGURED', 'Nothing can be undone without a journal: open the workspace with one.');
       }
-      return oneByOne(() => undoCall(root, journal, callId));
+      // Also to take the lock needs space.
+      return catchErrnoAsync('The journal', () => oneByOne(() => undoCall(root, journal, callId)));
     },
     async watch(tell) {
       shared.authors.watched(1);

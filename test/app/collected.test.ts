@@ -57,6 +57,9 @@ test('a session collects the changes of several calls, and one decision keeps a 
   await callTool(page, 'write_file', { path: 'notes.txt', content: 'a note' });
   const collected = page.getByRole('region', { name: 'Collected changes' });
   await collected.getByText('1 changed, 2 new').waitFor();
+  await callCard(page, 'write_file').getByRole('button').first().click();
+  await callCard(page, 'write_file').getByText('a note').first().waitFor();
+  expect(await callCard(page, 'write_file').getByRole('button', { name: 'Undo' }).count()).toBe(0);
   expect([inWorkspace('values.ts'), inWorkspace('made.txt')]).toEqual(['export const value = 1;\n', null]);
   await collected.getByRole('button', { name: 'Collected changes' }).click();
   await collected.getByText('export const value = 2;').waitFor();

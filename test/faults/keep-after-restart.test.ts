@@ -78,6 +78,7 @@ describe.each(['stop', 'kill'] as const)('while a person is asked about changes,
 describe.each([
   ['before the journal says that they are', 'workspace.performed'],
   ['before they are no longer pending', 'stage.keeping'],
+  ['while what is left of them is removed', 'stage.removing'],
 ])('of a process that is killed when changes are in the workspace, %s,', (_when, dieAt) => {
   test('none are pending afterwards, others of the same path are told, and undo takes them back', async () => {
     const first = await start();

@@ -48,6 +48,26 @@ test('changes that do not fit after a yes stay pending with the next step, and a
   ]);
 }, 120_000);
 
+test('an undo on a disk without any space says so with the next step, and goes on when there is space', async () => {
+  server = await startOnSmallDisk({ disk: home, workspace: join(home, 'project') }, home);
+  const { disk } = server;
+  const args = { path: 'a.txt', content: 'one\n' };
+  const { body: call } = await server.post('/v1/calls', { tool: 'write_file', args });
+  expect(call.state).toBe('succeeded');
+  fillDisk(join(disk, 'ballast'));
+
+  const undo = `/v1/calls/${call.id}/undo`;
+  for (let tries = 0; tries < 3; tries++) {
+    expect(await server.post(undo)).toMatchObject({
+      body: { code: 'EXECUTION_ERROR', detail: expect.stringMatching(/disk is full.*[Ff]ree some space/) },
+    });
+  }
+  expect(readFileSync(join(disk, 'project/a.txt'), 'utf8')).toBe('one\n');
+  rmSync(join(disk, 'ballast'));
+  expect(await server.post(undo)).toMatchObject({ status: 200, body: { restored: ['a.txt'] } });
+  expect(existsSync(join(disk, 'project/a.txt'))).toBe(false);
+}, 120_000);
+
 describe('where the disk of the stages is full', () => {
   const inStages = () => readdirSync(server?.disk ?? '').filter((name) => name !== 'ballast');
 

@@ -52,6 +52,12 @@ describe('a call in the feed', () => {
     expect(call).toMatchObject({ args: { command: 'ls' }, decidedBy: 'ann', changed: ['command'], writes: true });
   });
 
+  test('changes nothing in the workspace while its session collects', () => {
+    const event = started(2, 'c') as RecordedEvent & { type: 'call.started' };
+    const collected: RecordedEvent = { ...event, data: { ...event.data, collected: true } };
+    expect(only(play(requested(1, 'c'), collected, finished(3, 'c', true))).writes).toBe(false);
+  });
+
   test('is marked as denied, and shows the error when it failed', () => {
     expect(only(play(requested(1, 'c'), asked(2, 'c'), decided(3, 'c', false))).phase).toBe('denied');
     const failed = only(play(requested(1, 'c'), started(2, 'c'), finished(3, 'c', false)));

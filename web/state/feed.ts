@@ -34,7 +34,7 @@ export interface CallItem {
   readonly kept: KeptChangesView | null;
   /** The call inside a command that decides about its changes, and the question about them. */
   readonly keeping: { readonly callId: string; readonly approvalId: string | null } | null;
-  /** The call may have changed files, so it can be undone. */
+  /** The call may have changed files of the workspace, so it can be undone. */
   readonly writes: boolean;
 }
 
@@ -128,7 +128,10 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
         args: event.data.args,
         summary: event.data.summary,
         startedAt: event.at,
-        writes: event.data.access.some(({ kind }) => kind === 'fs.write' || kind === 'fs.delete'),
+        // Collected changes are not in the workspace yet.
+        writes:
+          event.data.collected !== true &&
+          event.data.access.some(({ kind }) => kind === 'fs.write' || kind === 'fs.delete'),
       });
     case 'call.finished': {
       const { outcome, state, durationMs } = event.data;

@@ -33,7 +33,14 @@ export interface EventData extends SessionEventData {
   'call.requeued': { tool: string; attempt: number; reason: string };
   /** A process took a queued call over and runs it from the start. */
   'call.resumed': { tool: string; attempt: number };
-  'call.started': { tool: string; args: unknown; summary: string; access: readonly Access[] };
+  'call.started': {
+    tool: string;
+    args: unknown;
+    summary: string;
+    access: readonly Access[];
+    /** Its changes of files go to those that the session collects: there is nothing to undo in the workspace. */
+    collected?: true;
+  };
   /** The duration is null when the process that could measure it did not end the call. */
   'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number | null };
   /** Live only: never recorded one by one. */

@@ -1,6 +1,7 @@
 import type { CallRecord } from '../../kernel/call/call.ts';
 import type { CallMove } from '../../kernel/call/event.ts';
 import type { Ledger } from '../../kernel/call/ledger.ts';
+import { StoreError } from '../../kernel/call/store-error.ts';
 import { messageOf } from '../../kernel/error.ts';
 import type { Store } from '../../kernel/ports.ts';
 import { fail, type Result } from '../../kernel/result.ts';
@@ -41,15 +42,17 @@ export async function recordExternal<T>(
   };
   const start: CallMove = { from: ['requested'], to: 'running', set: { startedAt: requestedAt } };
   const started = { tool: action, args, summary: action, access: [] };
-  await Promise.all([
+  const begun = await Promise.all([
     store.submit(call),
     store.move(id, start, { type: 'call.started', callId: id, at: requestedAt, data: started }),
-  ]);
+  ]).then(() => null, unrecorded);
+  if (begun !== null) return begun;
   const done = await work().catch(async (thrown) => {
     await end(fail('INTERNAL', messageOf(thrown)));
     throw thrown;
   });
-  await end(done);
+  // A failure is told in its own words, also when it cannot be recorded: both have one cause, as on a full disk.
+  await end(done).catch(done.ok ? undefined : unrecorded);
   return done;
 
   async function end(done: Result<unknown>): Promise<void> {
@@ -62,6 +65,12 @@ export async function recordExternal<T>(
     const data = { tool: action, state, outcome, durationMs } as const;
     await store.move(id, { from: ['running'], to: state, set }, { type: 'call.finished', callId: id, at, data });
   }
+}
+
+/** The failure for an action that the store cannot record. Any other error is a bug and is thrown again. */
+function unrecorded(thrown: unknown): Result<never> {
+  if (!(thrown instanceof StoreError)) throw thrown;
+  return fail('EXECUTION_ERROR', thrown.message, { trouble: thrown.trouble });
 }
 
 /** Returns the session that records changes of people outside of any session. No tools run in it. */

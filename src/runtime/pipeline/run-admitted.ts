@@ -1,4 +1,4 @@
-import type { CallMove } from '../../kernel/call/event.ts';
+import type { CallMove, EventData } from '../../kernel/call/event.ts';
 import { fail, isPromise, isResult, type MaybePromise, type Result } from '../../kernel/result.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
 import { takeTurn } from '../order/take-turn.ts';
@@ -37,12 +37,9 @@ function start(rt: Runtime, call: CallScope, admitted: PlannedCall): MaybePromis
   const { callId, args } = call;
   const at = rt.clock.now();
   const move: CallMove = { from: BEFORE_START, to: 'running', set: { args, effect: tool.effect, startedAt: at } };
-  const recorded = record(rt, call, move, {
-    type: 'call.started',
-    callId,
-    at,
-    data: { tool: tool.name, args, summary, access },
-  });
+  const data: EventData['call.started'] = { tool: tool.name, args, summary, access };
+  if (rt.world.collects?.(call.session)) data.collected = true;
+  const recorded = record(rt, call, move, { type: 'call.started', callId, at, data });
   if (recorded === undefined || changesNothing(admitted)) return run(rt, call, admitted, at);
   return recorded.then(() => run(rt, call, admitted, at));
 }

@@ -74,6 +74,15 @@ describe('the choice of a mechanism', () => {
     expect(new Set(tried.map(({ program }) => program))).toEqual(new Set(['unshare', 'bubblewrap']));
   });
 
+  test('a folder in memory that was made for the trial alone does not stay, and one that was there does', async () => {
+    await choose(() => false);
+    const inMemory = tried.find(isInMemory)?.folder ?? '';
+    expect([inMemory === '', existsSync(inMemory)]).toEqual([false, false]);
+    await choose(isInMemory);
+    await choose(() => false);
+    expect(existsSync(inMemory)).toBe(true);
+  });
+
   test('who asks for overlays where none work is told the repair', async () => {
     const chosen = await choose(() => false, { stages: 'overlay' });
     expect(chosen).toMatchObject({ ok: false, error: { code: 'SANDBOX_UNAVAILABLE' } });

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { errnoOf } from '../../host/errno.ts';
+import { catchErrno, errnoOf } from '../../host/errno.ts';
 import { statOf } from '../../host/files.ts';
 import { makePrivateFolder } from '../../host/private-folder.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
@@ -32,12 +32,15 @@ export async function chooseStages(
   if (options.stages === 'copy') return ok(copies);
   const programs: readonly OverlayProgram[] =
     process.getuid?.() === 0 ? ['unshare', 'bubblewrap'] : ['bubblewrap', 'unshare'];
-  for (const place of [() => folder, () => memoryFolder(options.stateDir)]) {
+  for (const place of [() => ({ folder, isNew: false }), () => memoryFolder(options.stateDir)]) {
     const found = place();
-    for (const program of found === null ? [] : programs) {
-      const candidate: ChosenStages = { kind: 'overlay', folder: found ?? folder, program };
+    if (found === null) continue;
+    for (const program of programs) {
+      const candidate: ChosenStages = { kind: 'overlay', folder: found.folder, program };
       if (await tryOverlay(candidate)) return ok(candidate);
     }
+    // Stages of another process may be in one that was there.
+    if (found.isNew) catchErrno(found.folder, () => ok(rmdirSync(found.folder)));
   }
   if (options.stages === undefined) return ok(copies);
   const repair =
@@ -46,14 +49,17 @@ export async function chooseStages(
 }
 
 /** The same one after a restart; null when there is none, or it is not only ours. */
-function memoryFolder(stateDir: string): string | null {
+function memoryFolder(stateDir: string): { readonly folder: string; readonly isNew: boolean } | null {
   const uid = process.getuid?.() ?? 0;
   const folder = join(SHARED_MEMORY, `toolwright-${uid}-${hash('sha256', stateDir, 'hex').slice(0, 16)}`);
+  let isNew = true;
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') return null;
+    isNew = false;
   }
   const stat = statOf(folder);
-  return stat?.isDirectory() === true && stat.uid === uid && (stat.mode & 0o077) === 0 ? folder : null;
+  const isPrivate = stat?.isDirectory() === true && stat.uid === uid && (stat.mode & 0o077) === 0;
+  return isPrivate ? { folder, isNew } : null;
 }

@@ -191,7 +191,7 @@ async function differentVersions(
     return { ...changed, isSameContent: false };
   }
   const [old, now] = [await versions.ofFile(base, name, both.before), await versions.ofFile(merged, name, both.after)];
-  const isSameContent = before.size === after.size && old === now && now !== null;
+  const isSameContent = old === now && now !== null;
   if (isSameContent && isSameMode) return null;
   return { before: { ...before, version: old }, after: { ...after, version: now }, isSameContent };
 }

@@ -1,6 +1,8 @@
 import { closeSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../host/errno.ts';
-import { digestOf, digestOfFile, MAX_HASHED_BYTES, timesVersion, versionOf } from '../../host/file-version.ts';
+import { digestOfFile, digestsOf, MAX_HASHED_BYTES, timesVersion, versionOf } from '../../host/file-version.ts';
+import { INDEX_NAME } from '../../host/git-index.ts';
+import { MAX_WHOLE_BYTES } from '../../host/open-file.ts';
 import { kindOf } from '../../kernel/world/protected-path.ts';
 import type { PathVersion } from '../../kernel/world/stage.ts';
 import type { OpenFolder } from './open-folder.ts';
@@ -61,8 +63,9 @@ async function hashOf(folder: OpenFolder, name: string, size: number): Promise<s
   const fd = folder.openFile(name);
   if (fd === null) return null;
   try {
-    const digest = size <= MAX_AT_ONCE_BYTES ? digestOf(readFileSync(fd)) : await digestOfFile(fd);
-    return versionOf(digest);
+    const isWhole = size <= (name === INDEX_NAME ? MAX_WHOLE_BYTES : MAX_AT_ONCE_BYTES);
+    const digest = isWhole ? digestsOf(name, readFileSync(fd)).at(-1) : await digestOfFile(fd);
+    return digest === undefined ? null : versionOf(digest);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return null;

@@ -3,6 +3,7 @@ import { digestTree } from '../../host/digest-tree.ts';
 import {
   digestOf,
   digestOfFile,
+  digestsOf,
   isTimesVersion,
   MAX_HASHED_BYTES,
   timesVersion,
@@ -18,22 +19,24 @@ const MAX_NAMED = 5;
 
 /** A file, symlink or folder as it was compared with what a change expects. */
 export interface ReadVersion {
-  /** Of a file its version, of a symlink its target, of a folder `digestTree`. */
-  readonly version: string;
+  /** Of a file its version, of a symlink its target, of a folder `digestTree`. An index of git has two. */
+  readonly versions: readonly string[];
   /** Whole hash of a file or folder; null for a symlink. */
   readonly digest: string | null;
+  /** The one to compare it by later: of an index of git the hash of what it says. */
+  readonly comparable: string | null;
   /** Of a file that is not too large to be held. */
   readonly bytes: Buffer | null;
 }
 
 /** Throws what the system throws. `stat` is that of the name; a device, socket or pipe has no version. */
 export async function readVersion(folder: Folder, name: string, stat: Stats): Promise<ReadVersion> {
-  if (stat.isSymbolicLink()) return { version: folder.readLink(name), digest: null, bytes: null };
+  if (stat.isSymbolicLink()) return { versions: [folder.readLink(name)], digest: null, comparable: null, bytes: null };
   if (stat.isDirectory()) {
     const child = folder.openChild(name);
     try {
       const { digest } = await digestTree(child.self);
-      return { version: digest, digest, bytes: null };
+      return { versions: [digest], digest, comparable: digest, bytes: null };
     } finally {
       child.close();
     }
@@ -44,11 +47,12 @@ export async function readVersion(folder: Folder, name: string, stat: Stats): Pr
     if (!now.isFile()) throw Object.assign(new Error('special'), { code: 'ENXIO' });
     if (now.size > MAX_HASHED_BYTES) {
       const version = timesVersion(now);
-      return { version, digest: digestOf(Buffer.from(version)), bytes: null };
+      const digest = digestOf(Buffer.from(version));
+      return { versions: [version], digest, comparable: digest, bytes: null };
     }
     const bytes = now.size > MAX_WHOLE_BYTES ? null : readWhole({ fd, stat: now }, MAX_WHOLE_BYTES);
-    const digest = bytes === null ? await digestOfFile(fd) : digestOf(bytes);
-    return { version: versionOf(digest), digest, bytes };
+    const digests = bytes === null ? ([await digestOfFile(fd)] as const) : digestsOf(name, bytes);
+    return { versions: digests.map(versionOf), digest: digests[0], comparable: digests.at(-1) ?? null, bytes };
   } finally {
     closeSync(fd);
   }
@@ -59,7 +63,7 @@ export async function isAtVersion(folder: Folder, name: string, version: string)
   const stat = folder.stat(name);
   if (stat === null) return false;
   if (isTimesVersion(version)) return stat.isFile() && timesVersion(stat) === version;
-  return (await readVersion(folder, name, stat)).version === version;
+  return (await readVersion(folder, name, stat)).versions.includes(version);
 }
 
 /** Whether a name still stands for the same file, which nobody wrote to. */

@@ -19,8 +19,9 @@ export async function checkUnchanged(root: WorkspaceRoot, change: RecordedChange
     return mode === change.after ? ok(undefined) : changed(change.path, 'got other permissions');
   }
   if (change.kind === 'write') {
-    const { digest } = stateOf(root, change.path);
-    return digest === change.after ? ok(undefined) : changed(change.path, digest === null ? 'is gone' : 'was changed');
+    const { digests } = stateOf(root, change.path);
+    if (digests.includes(change.after)) return ok(undefined);
+    return changed(change.path, digests.length === 0 ? 'is gone' : 'was changed');
   }
   if (change.kind === 'delete') {
     return stateOf(root, change.path).type === 'nothing' ? ok(undefined) : changed(change.path, 'was made anew');
@@ -34,8 +35,8 @@ async function checkTaken(root: WorkspaceRoot, change: RecordedTake): Promise<Re
   const now = stateOf(root, path);
   if (now.type === 'nothing') return changed(path, 'is gone');
   if (now.type !== change.type) return changed(path, 'was changed');
-  if (now.type === 'file' && now.digest !== null && change.digest !== null) {
-    return now.digest === change.digest ? ok(undefined) : changed(path, 'was changed');
+  if (now.type === 'file' && now.digests.length > 0 && change.digest !== null) {
+    return now.digests.includes(change.digest) ? ok(undefined) : changed(path, 'was changed');
   }
   if (now.inode !== change.inode) return changed(path, 'was changed');
   if (now.type !== 'directory') {
@@ -99,10 +100,10 @@ function isMovedOut(root: WorkspaceRoot, { snapshots: images }: Journal, { path,
 }
 
 function isWhatMoved(change: Change<'move'>, now: PathState): boolean {
-  const same = now.inode === change.inode || (change.digest !== null && now.digest === change.digest);
+  const isContent = change.digest !== null && now.digests.includes(change.digest);
   const copiedFolder = change.type !== 'file' && change.copied === true;
-  if (now.type !== change.type || !(same || copiedFolder)) return false;
-  return change.digest === null || now.digest === change.digest;
+  if (now.type !== change.type || !(now.inode === change.inode || isContent || copiedFolder)) return false;
+  return change.digest === null || isContent;
 }
 
 function changed(path: string, how: string): Result<never> {

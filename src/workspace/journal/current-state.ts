@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { digestOf } from '../../host/file-version.ts';
+import { digestsOf } from '../../host/file-version.ts';
 import { openFile, readWhole } from '../../host/open-file.ts';
 import { typeOf } from '../../host/visit-tree.ts';
 import { missingPathOf, type ResolvedPath } from '../../host/walk-path.ts';
@@ -12,11 +12,11 @@ export interface PathState {
   readonly inode: number;
   readonly modifiedMs: number;
   readonly mode: number;
-  /** Of a file that is not too large. */
-  readonly digest: string | null;
+  /** Of a file that is not too large: that of its content, and of an index of git also that of what it says. */
+  readonly digests: readonly string[];
 }
 
-const NOTHING: PathState = { type: 'nothing', inode: 0, modifiedMs: 0, mode: 0, digest: null };
+const NOTHING: PathState = { type: 'nothing', inode: 0, modifiedMs: 0, mode: 0, digests: [] };
 const ELSEWHERE: PathState = { ...NOTHING, type: 'elsewhere' };
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -29,20 +29,20 @@ export function stateOf(root: WorkspaceRoot, path: string, depth: 'name' | 'cont
     if (spot.path !== path) return ELSEWHERE;
     if (spot.stat === null) return NOTHING;
     const { ino: inode, mtimeMs: modifiedMs } = spot.stat;
-    const digest = depth === 'content' ? digestAt(spot) : null;
-    return { type: typeOf(spot.stat), inode, modifiedMs, mode: spot.stat.mode & 0o7777, digest };
+    const digests = depth === 'content' ? digestsAt(spot) : [];
+    return { type: typeOf(spot.stat), inode, modifiedMs, mode: spot.stat.mode & 0o7777, digests };
   } finally {
     spot.folder.close();
   }
 }
 
-/** Null for a path that is no file, and for a very large file. */
-function digestAt(spot: ResolvedPath): string | null {
-  if (!spot.stat?.isFile() || spot.stat.size > MAX_BYTES) return null;
+/** None for a path that is no file, and for a very large file. */
+function digestsAt(spot: ResolvedPath): readonly string[] {
+  if (!spot.stat?.isFile() || spot.stat.size > MAX_BYTES) return [];
   const file = openFile(spot);
-  if (!file.ok) return null;
+  if (!file.ok) return [];
   try {
-    return digestOf(readWhole(file.value, MAX_BYTES));
+    return digestsOf(spot.name, readWhole(file.value, MAX_BYTES));
   } finally {
     closeSync(file.value.fd);
   }

@@ -75,7 +75,7 @@ function tell(log: Logger, { callId }: ChangeSet, why: string, kept: string | un
 function settle(root: WorkspaceRoot, journal: Journal, change: RecordedChange): boolean {
   if (change.kind === 'write') {
     removeBeside(root, change.path, change.temp);
-    const done = stateOf(root, change.path).digest === change.after;
+    const done = stateOf(root, change.path).digests.includes(change.after);
     if (!done) removeCreatedFolders(root, change.made);
     return done;
   }

@@ -1,7 +1,8 @@
 import { linkSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { errnoOf } from '../../host/errno.ts';
-import { digestOf } from '../../host/file-version.ts';
+import { digestOf, digestsOf } from '../../host/file-version.ts';
 import { Folder } from '../../host/folder.ts';
+import { INDEX_NAME } from '../../host/git-index.ts';
 import { discardTree } from '../../host/visit-tree.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
@@ -50,12 +51,13 @@ export class SnapshotStore {
   }
 
   /** Whether this is the kept file under its old name again: itself, or a copy of its bytes. */
-  isBackAs(image: Snapshot, now: { readonly inode: number; readonly digest: string | null }): boolean {
-    if (image.digest !== null && now.digest !== null) return now.digest === image.digest;
-    if (this.folder.stat(image.name)?.ino === now.inode) return true;
-    if (now.digest === null) return false;
+  isBackAs(image: Snapshot, now: { readonly inode: number; readonly digests: readonly string[] }): boolean {
+    const [exact] = now.digests;
+    const isInode = image.digest === null || exact === undefined;
+    if (isInode && this.folder.stat(image.name)?.ino === now.inode) return true;
+    if (exact === undefined || exact === image.digest) return exact !== undefined;
     const bytes = this.bytesOf(image);
-    return bytes.ok && digestOf(bytes.value) === now.digest;
+    return bytes.ok && digestsOf(INDEX_NAME, bytes.value).some((digest) => now.digests.includes(digest));
   }
 
   /** Removes the oldest snapshots while all of them take more than `maxBytes`. A file that cannot be removed stays. */

@@ -342,3 +342,15 @@ test('a folder of a stage that comes in part is made with the permissions it has
   expect(await set.undo()).toMatchObject({ ok: true });
   expect(readdirSync(ws.root)).toEqual([]);
 });
+
+test('a sticky folder comes with its bit, whole or in part, and without set-id bits', async () => {
+  await using set = await staged({});
+  const { ws, stage } = set;
+  for (const path of ['whole/f', 'part/f', 'part/.env']) stage.put(path, 'x');
+  for (const path of ['whole', 'part']) chmodSync(join(stage.folder, path), 0o7777);
+  const changes = [await stage.take('whole', { mode: 0o1777 }), await stage.take('part/f')];
+  expect(await stage.apply(changes)).toMatchObject({ ok: true });
+  expect(['whole', 'part'].map((path) => statSync(ws.file(path)).mode & 0o7777)).toEqual([0o1777, 0o1777]);
+  expect(await set.undo()).toMatchObject({ ok: true });
+  expect(readdirSync(ws.root)).toEqual([]);
+});

@@ -86,7 +86,7 @@ async function expected(
   if (typeOf(stat) !== 'file' && typeOf(stat) !== 'symlink') return conflictAt(path, 'became something else');
   if (stat.isFile()) scope.touched.push({ path, stat });
   const now = await readVersion(old.folder, old.name, stat);
-  const isExpected = isTimesVersion(version) ? timesVersion(stat) === version : now.version === version;
+  const isExpected = isTimesVersion(version) ? timesVersion(stat) === version : now.versions.includes(version);
   if (!isExpected) return conflictAt(path, 'was changed');
   return ok({ old: { spot: old, stat, digest: now.digest, bytes: now.bytes } });
 }

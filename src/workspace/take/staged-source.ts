@@ -13,7 +13,7 @@ import type { WorkspaceRoot } from '../workspace-root.ts';
 export interface StagedSource {
   readonly type: 'file' | 'directory' | 'symlink';
   readonly stat: Stats;
-  /** Null for a symlink. */
+  /** To compare it by after it came; null for a symlink. */
   readonly digest: string | null;
   /** Files and folders, itself included. */
   readonly entries: number;
@@ -31,15 +31,16 @@ export async function readStaged(
   if (stat === null) return conflictAt(path, 'is no longer among the pending changes');
   const type = typeOf(stat);
   if (type === 'other') return special(path);
-  const { version, digest } = await readVersion(folder, name, stat);
+  const { versions, comparable } = await readVersion(folder, name, stat);
   // The folder may have been closed meanwhile: each path of the host is looked up again.
   const shown = content.version;
-  const isShown = shown === null || shown === version || (isTimesVersion(shown) && shown === timesVersion(stat));
+  const isShown = shown === null || versions.includes(shown) || (isTimesVersion(shown) && shown === timesVersion(stat));
   if (!isShown) return alteredAt(path);
   const below = type === 'directory' ? await lookBelow(root, folders.staged(from).folder.at(name), path) : ok(NOTHING);
   if (!below.ok) return below;
   const own = hasSetId(stat) ? [folders.staged(from).folder.at(name)] : [];
-  return ok({ type, stat, digest, entries: below.value.entries + 1, privileged: [...own, ...below.value.privileged] });
+  const privileged = [...own, ...below.value.privileged];
+  return ok({ type, stat, digest: comparable, entries: below.value.entries + 1, privileged });
 }
 
 /** Takes the set-id bits away. A folder keeps the group bit where the folder that it comes to has it too. */

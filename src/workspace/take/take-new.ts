@@ -26,7 +26,7 @@ export function prepareTakeNew(writer: Writer, scope: SetScope, { change, place,
   const temp = joined(place.above, tempName());
   const above = scope.folders.statFolder(place.above);
   const isCopied = scope.copies === 'all' || above?.dev !== staged.stat.dev;
-  const mode = (change.mode ?? staged.stat.mode) & 0o777;
+  const mode = (change.mode ?? staged.stat.mode) & 0o1777;
   let comes = { inode: staged.stat.ino, modifiedMs: staged.stat.mtimeMs, digest: staged.digest };
 
   /** Nothing is to be done before it is moved. */
@@ -56,7 +56,8 @@ export function prepareTakeNew(writer: Writer, scope: SetScope, { change, place,
     if (!there.ok) return there;
     const { folder, name, stat } = there.value;
     if (stat === null) return alteredAt(path);
-    const { digest } = await readVersion(folder, name, stat);
+    // Of a folder it has the times of the copy.
+    const digest = stat.isDirectory() ? (await readVersion(folder, name, stat)).digest : staged.digest;
     comes = { inode: stat.ino, modifiedMs: stat.mtimeMs, digest };
     return ok(undefined);
   }
@@ -114,7 +115,7 @@ function makeFolders(scope: SetScope, made: readonly string[], { path: taken, fr
       continue;
     }
     const like = stage === null ? undefined : lstatSync(`${stage}${path}`, { throwIfNoEntry: false });
-    if (like?.isDirectory()) setFolderMode(folder, name, (like.mode & 0o777) | 0o700);
+    if (like?.isDirectory()) setFolderMode(folder, name, (like.mode & 0o1777) | 0o700);
     scope.sync.folder(folder);
   }
   return ok(undefined);

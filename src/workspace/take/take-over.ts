@@ -27,7 +27,7 @@ export function prepareTakeOver(
   const above = dirname(path);
   const beside = tempName();
   const temp = above === '.' ? beside : `${above}/${beside}`;
-  const mode = (change.mode ?? staged.stat.mode) & 0o777;
+  const mode = (change.mode ?? staged.stat.mode) & 0o1777;
   const image = journal?.snapshots.keep({ ...old.spot, via: [], made: [] }, old.bytes, old.digest) ?? null;
   let [inode, modifiedMs] = [0, 0];
 
