@@ -46,10 +46,9 @@ describe('a git status on the host', () => {
   test('in a repository that a command made does not stand in the way of the undo', async () => {
     await using ws = await openCommands({ files: FILES, answers: [true] });
     const command =
-      'mkdir new && cd new && echo 1 >b.txt && touch -d @1000 b.txt && git init -q && git add -A && git -c user.name=a -c user.email=a@b.c commit -qm new';
+      'mkdir new && cd new && echo 1 >b.txt && git init -q && git add -A && git -c user.name=a -c user.email=a@b.c commit -qm new && touch -d @1000 b.txt';
     const ran = await ws.call('bash', { command });
     const before = ws.text('new/.git/index');
-    // Its files have other times since they came from the stage.
     git(ws, '-C', 'new', 'status');
     expect(ws.text('new/.git/index')).not.toBe(before);
     expect(await ws.workspace.undo(ran.callId ?? '')).toMatchObject({ ok: true });
