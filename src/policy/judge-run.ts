@@ -50,7 +50,7 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
   const isLifted = verdict === 'ask' || mode === 'auto' || cover !== undefined;
   const network = mayReachNetwork(judgement, { mode, isLifted });
   const granted: Access = { ...access, writes: grantedWrites(access, { mode, effects, isLifted }) };
-  const byRule = verdict === 'allow' && !judgement.redirects ? cover : undefined;
+  const byRule = verdict === 'allow' ? cover : undefined;
   return {
     access: network ? { ...granted, network: true } : granted,
     parts: all,

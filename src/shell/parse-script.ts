@@ -1,34 +1,9 @@
 import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
 import { codePointName, HIDDEN } from '../kernel/text/invisible.ts';
 import { isObeyedVariable } from '../kernel/world/environment.ts';
-import { isSameReading, MAX_NESTING, parseAgain } from './cross-check-parse.ts';
-import { operandsAmong, plainWord, type ShellWord, shellWord } from './words.ts';
-
-/** A file that a redirection opens. */
-export interface Redirection {
-  readonly text: string;
-  readonly opens: 'read' | 'write';
-  readonly target: ShellWord;
-}
-
-export interface Assignment {
-  readonly name: string;
-  readonly text: string;
-  readonly computed: boolean;
-}
-
-/** One program, builtin or function that a script starts, wherever in the script it stands. */
-export interface SimpleCommand {
-  readonly text: string;
-  /** Command word and arguments. Empty for a line of assignments. */
-  readonly words: readonly ShellWord[];
-  readonly assignments: readonly Assignment[];
-  readonly redirections: readonly Redirection[];
-  /** The text of its heredoc or here-string, as written; undefined without one. */
-  readonly input: string | undefined;
-  /** It may run again after later commands: it stands in a loop or a function, or sets a trap. */
-  readonly repeats: boolean;
-}
+import { readPlain } from './read-plain.ts';
+import type { Redirection, SimpleCommand, VariableValue } from './simple-command.ts';
+import { operandsAmong, plainWord, shellWord } from './words.ts';
 
 export interface ShellScript {
   readonly commands: readonly SimpleCommand[];
@@ -38,15 +13,14 @@ export interface ShellScript {
   readonly problems: readonly string[];
   /** A function that calls itself in the background. */
   readonly forkBomb: boolean;
+  /** Its words are all known, and every shell reads it alike: only then an allow rule counts. */
+  readonly isPlain: boolean;
   /** Words that variables get their text from: `X=/`, `for d in /`, `read X <<< /`. */
   readonly values: readonly VariableValue[];
 }
 
-export interface VariableValue {
-  readonly name: string;
-  readonly word: ShellWord;
-}
-
+/** How deep pipelines around a command are followed. */
+const MAX_NESTING = 40;
 /** Longer scripts are never judged: no person would read them in an approval either. */
 const MAX_CHARACTERS = 100_000;
 /** Braces, heredocs or nesting levels times characters: from each of them the grammar reads on to its end. */
@@ -55,6 +29,9 @@ const MAX_STEPS = 50_000_000;
 /** Returns every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
 export function parseScript(source: string): ShellScript {
   if (source.length > MAX_CHARACTERS) return unparsed('it is longer than 100,000 characters');
+  const plain = readPlain(source);
+  if (plain !== undefined)
+    return { ...plain, problems: [], forkBomb: false, isPlain: true, values: valuesOf(plain.commands) };
   const braces = source.match(/\{(?![\s}])|<</g)?.length ?? 0;
   if (braces * source.length > MAX_STEPS) return unparsed('it has more braces or heredocs than can be checked');
   if (nestingDepth(source) * source.length > MAX_STEPS) return unparsed('it nests too deep');
@@ -76,9 +53,7 @@ export function parseScript(source: string): ShellScript {
   if (source.includes('$[')) problems.push(COMPUTES);
   // Two parentheses in a row are arithmetic to one shell and nested commands to another.
   if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
-  if (problems.length === 0 && !agreesWithSecondParser(source, commands))
-    problems.push('two parsers read it differently');
-  return { commands, pipelines, problems: [...new Set(problems)], forkBomb, values };
+  return { commands, pipelines, problems: [...new Set(problems)], forkBomb, isPlain: false, values };
 
   /** `stages`: the stages of pipelines around the node. Where they nest deeper than that, the second parser gives up. */
   function visit(node: SyntaxNode, text: string, stages: readonly SimpleCommand[][]): void {
@@ -142,7 +117,13 @@ function nestingDepth(source: string): number {
 }
 
 function unparsed(why: string): ShellScript {
-  return { commands: [], pipelines: [], problems: [why], forkBomb: false, values: [] };
+  return { commands: [], pipelines: [], problems: [why], forkBomb: false, isPlain: false, values: [] };
+}
+
+function valuesOf(commands: readonly SimpleCommand[]): VariableValue[] {
+  const assigned = commands.flatMap(({ assignments }) => assignments);
+  const words = assigned.map(({ name, text }) => ({ name, word: plainWord(text.slice(name.length + 1)) }));
+  return [...words, ...commands.flatMap(valuesFromBuiltin)];
 }
 
 /** Builtins that give variables a text without an assignment. `@` stands for the script's own arguments. */
@@ -153,14 +134,6 @@ function valuesFromBuiltin({ words: [first, ...args], input }: SimpleCommand): V
     return args.slice(2).map((word) => ({ name: args[1]?.value ?? '', word }));
   if (input === undefined || !/^(read|mapfile|readarray)$/.test(first?.value ?? '')) return [];
   return operands.map(({ value }) => ({ name: value ?? '', word: plainWord(input.trim()) }));
-}
-
-function agreesWithSecondParser(source: string, commands: readonly SimpleCommand[]): boolean {
-  const again = parseAgain(source);
-  if (again === undefined) return false;
-  const texts = commands.filter(({ words }) => words.length > 0).map(({ words }) => words.map(({ text }) => text));
-  const targets = commands.flatMap(({ redirections }) => redirections.map(({ target }) => target.text));
-  return isSameReading(again, { commands: texts, targets });
 }
 
 /** Why a node cannot be judged: it changes the meaning of other words, or runs text as code. */

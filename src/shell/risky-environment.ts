@@ -1,5 +1,5 @@
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
-import type { Assignment } from './parse-script.ts';
+import type { Assignment } from './simple-command.ts';
 
 /** Variables that change what the words of a command line mean, so that later judgements do not hold. */
 export const DECIDING_NAMES =
@@ -17,12 +17,6 @@ export function riskyAssignment({ name, text, computed }: Assignment, prefix: bo
   if (DECIDING.test(name)) return { rule: 'not understood', reason: `${text} changes what later words mean.` };
   const reason = whyRisky(name, text, computed, prefix);
   return reason === undefined ? undefined : { rule: 'environment', reason };
-}
-
-/** The command in a variable that programs run: `GIT_EDITOR="git push"`. */
-export function scriptInAssignment({ name, text }: Assignment): string | undefined {
-  if (!/(EDITOR|PAGER|VISUAL|BROWSER|ASKPASS|_COMMAND|_SSH|EXTERNAL_DIFF)$/.test(name)) return undefined;
-  return unquoted(text.slice(text.indexOf('=') + 1));
 }
 
 function unquoted(text: string): string {

@@ -1,6 +1,6 @@
 import { type FlagTable, parseFlags } from './flags.ts';
 import type { ShellWord } from './words.ts';
-import { guessScript, joined, unseen, type WrappedCommand } from './wrapped-command.ts';
+import { joined, unseen, type WrappedCommand } from './wrapped-command.ts';
 
 export const SHELLS: ReadonlySet<string> = new Set(
   'sh bash dash zsh ksh ksh93 mksh ash fish rbash csh tcsh elvish nu xonsh pwsh powershell'.split(' '),
@@ -16,21 +16,17 @@ const FLAGS: FlagTable = {
 /** Any other option changes what words mean. */
 const HARMLESS_OPTIONS = /^(?:errexit|nounset|xtrace|verbose|pipefail)$/;
 
-/** The script that a shell is told to run. Where its options are not all known, a text that looks like a script still counts as a guess. */
+/** The script that a shell is told to run. */
 export function shellScript(name: string, args: readonly ShellWord[]): readonly WrappedCommand[] {
   const at = args.findIndex(({ value }) => /^-[a-np-z]*c[a-np-z]*$/i.test(value ?? ''));
   if (at === -1) return [unseen(`${name} runs a script that is not shown here`)];
   const before = parseFlags(args.slice(0, at), FLAGS);
   const script = args[at + 1];
   // More options may follow, and the script behind them.
-  if (/^[-+]/.test(script?.value ?? ''))
-    return [unseen(`${name} runs computed text`), ...args.slice(at + 1).map((word) => guessScript(joined([word])))];
-  if (script === undefined || script.value === null || script.pattern)
-    return [unseen(`${name} runs computed text`), ...(script === undefined ? [] : [guessScript(joined([script]))])];
+  if (/^[-+]/.test(script?.value ?? '')) return [unseen(`${name} runs computed text`)];
+  if (script === undefined || script.value === null || script.pattern) return [unseen(`${name} runs computed text`)];
   const why = isKnownCluster(args[at]) ? whyUnseen(name, before) : `${name} runs computed text`;
-  return why === undefined
-    ? [{ kind: 'script', source: script.value, shell: name }]
-    : [unseen(why), guessScript(script.value)];
+  return why === undefined ? [{ kind: 'script', source: script.value, shell: name }] : [unseen(why)];
 }
 
 function whyUnseen(name: string, before: ReturnType<typeof parseFlags>): string | undefined {
@@ -57,8 +53,7 @@ function isKnownCluster(word: ShellWord | undefined): boolean {
 }
 
 export function evalScript(args: readonly ShellWord[]): readonly WrappedCommand[] {
-  if (args.some(({ value, pattern }) => value === null || pattern))
-    return [unseen('eval runs computed text'), guessScript(joined(args))];
+  if (args.some(({ value, pattern }) => value === null || pattern)) return [unseen('eval runs computed text')];
   return [{ kind: 'script', source: joined(args) }];
 }
 

@@ -31,6 +31,7 @@ const PROGRAMS: Readonly<Record<string, Spellings>> = {
   git: {
     takes: '-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source --super-prefix',
     same: ['-f --force', '-d --delete', '-n --no-verify', '-a --all', '-u --set-upstream', '-i --interactive'],
+    aliases: { push: 'send-pack http-push' },
   },
   npm: {
     takes: '-C -w --prefix --workspace --userconfig --globalconfig --registry --loglevel --cache --script-shell',

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
-import { parseScript, type SimpleCommand } from './parse-script.ts';
+import { parseScript } from './parse-script.ts';
 import { programName } from './program-name.ts';
+import type { SimpleCommand } from './simple-command.ts';
 import { operandsAmong, type ShellWord } from './words.ts';
 import { innerCommands } from './wrappers.ts';
 
@@ -61,7 +62,7 @@ export function walkCommands(source: string, cwd: string, visitor: (started: Sta
       if (inner.kind === 'script') visit(inner.source, depth + 1);
       if (inner.kind !== 'words') continue;
       if (inner.folder !== undefined) follow(inner.folder);
-      look(inner.words, inner.guess ? redirections : [], depth + 1);
+      look(inner.words, [], depth + 1);
     }
     visitor({ name, args, folders, redirections });
   }

@@ -24,9 +24,20 @@ export function shellWord(word: Word): ShellWord {
   const home = /^~(\/|$)/.test(text) || /^"?\$(HOME|\{HOME\})"?(\/|"|$)/.test(text);
   const runs = parts.some(contains(['CommandExpansion', 'ProcessSubstitution']));
   const pattern = parts.some(({ type }) => type === 'Glob' || type === 'ExtendedGlob');
-  const computed = /^~[^/]/.test(text) || HOME_BEHIND.test(text) || parts.some(contains(COMPUTED));
+  const computed =
+    /^~[^/]/.test(text) || HOME_BEHIND.test(text) || isReadDifferently(text) || parts.some(contains(COMPUTED));
   const value = home || computed ? null : plainValue(word, parts);
   return { text, value, seen: value ?? text, pattern, home, runs };
+}
+
+/** Escapes of `$'…'` that every reader takes for the same character: one of ASCII, and not the one that ends a string. */
+const PLAIN_ESCAPES =
+  /^(?:[^\\]|\\[abeEfnrtv\\'"?]|\\(?!000|0{1,2}(?![0-7]))(?:[01][0-7]{2}|[0-7]{1,2}(?![0-7]))|\\x(?:0[1-9a-fA-F]|[1-7][\da-fA-F]|[1-9a-fA-F](?![\da-fA-F])))*$/;
+
+/** Whether shells and grammars disagree on the text: about rare escapes, translated strings, and lines continued inside a word. */
+function isReadDifferently(text: string): boolean {
+  if (text.includes('$"') || text.includes('\\\n')) return true;
+  return [...text.matchAll(/(?=\$'((?:[^'\\]|\\.)*)')/gs)].some(([, inside = '']) => !PLAIN_ESCAPES.test(inside));
 }
 
 /** An argument that looks like an assignment has its `~` expanded too: `make dir=~`. */
@@ -48,6 +59,11 @@ function contains(types: readonly string[]): (part: WordPart) => boolean {
 /** A word without parts is plain; a brace that is no expansion (`{}` of find and xargs) is plain too. */
 function plainValue(word: Word, parts: readonly WordPart[]): string {
   return parts.some(({ type }) => type === 'ExtendedGlob') ? word.text : word.value;
+}
+
+/** Null for a word that is known only at run time, and for a pattern, which becomes the files that it matches. */
+export function knownWord({ value, pattern }: ShellWord): string | null {
+  return pattern ? null : value;
 }
 
 /** The words that are no options to a program: those without a dash, a dash alone, and all behind `--`. */

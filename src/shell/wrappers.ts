@@ -1,12 +1,11 @@
 import { isHarmlessVariable } from '../kernel/world/environment.ts';
-import { commandsPerFile, commandsPerInput, commandsPerLine, guessCommands } from './find-xargs.ts';
+import { commandsPerFile, commandsPerLine } from './find-xargs.ts';
 import { parseFlags } from './flags.ts';
-import { launchedCommands } from './launchers.ts';
 import { commandStart, isAssignment, PREFIXES, type Prefix } from './prefixes.ts';
 import { evalScript, SHELLS, shellScript, trapScript } from './shells.ts';
 import { isTrickyBuiltin } from './tricky-builtins.ts';
 import { plainWord, type ShellWord } from './words.ts';
-import { guessScript, joined, unseen, type WrappedCommand } from './wrapped-command.ts';
+import { joined, unseen, type WrappedCommand } from './wrapped-command.ts';
 
 /** The commands that this command runs, besides itself. Empty for a command that runs no other. */
 export function innerCommands(name: string, args: readonly ShellWord[]): readonly WrappedCommand[] {
@@ -18,9 +17,8 @@ export function innerCommands(name: string, args: readonly ShellWord[]): readonl
   const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
   if (prefix !== undefined) return behind(name, args, prefix);
   const part = /(?:^|\/)git-([a-z-]+)$/.exec(name)?.[1];
-  if (part !== undefined)
-    return [{ kind: 'words', words: [plainWord('git'), plainWord(part), ...args], guess: 'here' }];
-  return launchedCommands(name, args);
+  if (part !== undefined) return [{ kind: 'words', words: [plainWord('git'), plainWord(part), ...args] }];
+  return name === 'parallel' ? [unseen('parallel runs what it reads')] : [];
 }
 
 const SPECIAL: Readonly<Record<string, (args: readonly ShellWord[]) => readonly WrappedCommand[]>> = {
@@ -30,7 +28,6 @@ const SPECIAL: Readonly<Record<string, (args: readonly ShellWord[]) => readonly 
   fd: commandsPerFile,
   fdfind: commandsPerFile,
   xargs: commandsPerLine,
-  parallel: commandsPerInput,
 };
 
 function withEnvironment(args: readonly ShellWord[]): readonly WrappedCommand[] {
@@ -59,7 +56,7 @@ function takesAway(own: readonly ShellWord[]): boolean {
 
 function behind(name: string, args: readonly ShellWord[], prefix: Prefix): readonly WrappedCommand[] {
   const start = commandStart(args, prefix);
-  if (start === undefined) return [unseen(`the options of ${name} are not all known`), ...guessCommands(args)];
+  if (start === undefined) return [unseen(`the options of ${name} are not all known`)];
   const words = args.slice(start);
   const own = args.slice(0, start);
   const set = own.filter(isAssignment);
@@ -114,17 +111,14 @@ function splitString([option, ...args]: readonly ShellWord[]): readonly WrappedC
     (glued === undefined && args[0]?.pattern) ||
     /[\0\\$"'#]/.test(text)
   )
-    return [
-      unseen('env -S splits text in its own way'),
-      guessScript(joined([...(text === null ? [] : [plainWord(text)]), ...behind])),
-    ];
+    return [unseen('env -S splits text in its own way')];
   const words = [...text.split(/\s+/).filter(Boolean).map(plainWord), ...behind];
   const first = words.findIndex((word) => word.value === null || !/^\w+=/.test(word.value));
   if (first === -1) return [unseen('env -S has no command')];
   const inner: WrappedCommand = { kind: 'words', words: words.slice(first) };
   const isPlain = words.slice(0, first).every(isHarmlessAssignment) && !words[first]?.value?.startsWith('-');
   if (isPlain) return [inner];
-  return [unseen('env -S sets what may change what runs'), { ...inner, guess: 'here' }, ...guessCommands(words)];
+  return [unseen('env -S sets what may change what runs'), inner];
 }
 
 /** The command's own name and those of the commands it wraps, outermost first. Cached, since several checks ask for it. */

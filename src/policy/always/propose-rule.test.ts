@@ -31,7 +31,6 @@ describe('commands', () => {
     ["npm install 'a b'", ["bash(npm install 'a b')"]],
     ['/usr/bin/git pull', ['bash(git pull)']],
     ["echo '*' && npm install 'a*b'", ["bash(npm install 'a*b')"]],
-    ['for i in 1 2; do git fetch; done', ['bash(git fetch)']],
   ])('%s gets the narrowest rules', (command, expected) => {
     expect(rulesFor(run(command))).toEqual(expected);
   });
@@ -60,6 +59,7 @@ describe('commands', () => {
     ['echo a | xargs npm install', 'still need approval'],
     ['sudo make install', 'can run anything'],
     ['npm install $TARGET', 'plain words'],
+    ['for i in 1 2; do git fetch; done', 'still need approval'],
     ['npm install *.tgz', 'plain words'],
     ['npm ci; CFLAGS=-O2 make', 'plain words'],
     ['npm publish; docker ps', 'can run anything'],

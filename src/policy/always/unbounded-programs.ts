@@ -1,5 +1,4 @@
-import { launchedCommands } from '../../shell/launchers.ts';
-import { plainWord } from '../../shell/words.ts';
+import { isDataProgram, readText } from '../../shell/inside-readings.ts';
 
 /** Programs that run text from elsewhere than their arguments: a rule for the arguments would allow anything. */
 const UNBOUNDED_PROGRAMS = words(`
@@ -32,15 +31,13 @@ const UNBOUNDED_SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
 /** Interpreters whose first word may be a file of the project; the text of that file needs approval by itself. */
 const INTERPRETERS = words('python node ruby perl php bash sh tsx ts-node');
 
-const MAX_DEPTH = 3;
-
 const STANDARD_INPUT = /(^|=|^-[A-Za-z])(-|\/dev\/(stdin|fd\/\d+)|\/proc\/(self|\d+)\/fd\/\d+)$/;
 
 /**
  * Returns why these words do not determine what runs: the program reads it from its input, from a file, or from further
  * words. Undefined where they do.
  */
-export function unboundedReason([program = '', ...args]: readonly string[], depth = 0): string | undefined {
+export function unboundedReason([program = '', ...args]: readonly string[]): string | undefined {
   const language = program.replace(/^.*\//s, '').replace(/-?[\d.]+$/, '');
   const name = LANGUAGES.has(language) ? language : program;
   if (args.some((word) => STANDARD_INPUT.test(word))) return `${program} runs what it reads from its input`;
@@ -51,18 +48,17 @@ export function unboundedReason([program = '', ...args]: readonly string[], dept
     return `${program} can run anything, so a rule for it would allow anything`;
   if (UNBOUNDED_SUBCOMMANDS[name]?.includes(first))
     return `${program} ${first} applies any input, so a rule for it would allow anything`;
-  const behind = launchedCommands(name, args.map(plainWord));
-  if (behind.some(({ kind }) => kind === 'script')) return `${program} would run a script of its own`;
-  if (depth > MAX_DEPTH) return `${program} starts a program that starts another, and so on`;
-  for (const inner of behind) {
-    if (inner.kind !== 'words') continue;
-    const why = unboundedReason(
-      inner.words.map(({ text }) => text),
-      depth + 1,
-    );
-    if (why !== undefined) return why;
-  }
-  return undefined;
+  if (isDataProgram(name)) return undefined;
+  if (args.some((word) => /\s/.test(word) && readText(word, isUnbounded).length > 0))
+    return `${program} would run a script of its own`;
+  // Any word may be a program that it starts.
+  const inner = args.findIndex((word, at) => isUnbounded(word) && unboundedReason(args.slice(at)) !== undefined);
+  return inner === -1 ? undefined : `${program} may start ${args[inner]}, which can run anything`;
+}
+
+function isUnbounded(word: string): boolean {
+  const language = word.replace(/^.*\//s, '').replace(/-?[\d.]+$/, '');
+  return UNBOUNDED_PROGRAMS.has(word) || LANGUAGES.has(language);
 }
 
 function words(text: string): ReadonlySet<string> {

@@ -18,18 +18,20 @@ export interface CommandPart extends Ruling {
   readonly isOutside?: true;
   /** The word by which it does outside what nothing takes back. */
   readonly loses?: string;
-  /** It is one of several readings of a command. */
-  readonly isGuess?: true;
+  /** It is about words inside another command. */
+  readonly isInside?: true;
 }
 
 export interface CommandJudgement extends Ruling {
   readonly parts: readonly CommandPart[];
-  /** The shell itself writes a file, as in `ls > out.txt`. */
-  readonly redirects: boolean;
 }
 
-/** Finds the rule for a simple command by its words; null stands for a word that is known only at run time. */
-export type RuleLookup = (words: readonly (string | null)[]) => RuleAnswer | undefined;
+/** The rules about commands. In the words of a command, null stands for one that is known only at run time. */
+export interface RuleLookup {
+  find(words: readonly (string | null)[]): RuleAnswer | undefined;
+  /** Whether an ask or deny rule names this program. */
+  restricts(program: string): boolean;
+}
 
 export interface RuleAnswer extends Ruling {
   /** An allow that counts only for ordinary uses of the command. */
@@ -43,7 +45,7 @@ export const BY_CHANGES = 'judged by its changes';
 /** The rule behind an assignment, which runs nothing. */
 export const ASSIGNMENT = 'assignment';
 export const SENSITIVE = 'sensitive file';
-export const CATASTROPHE = 'catastrophic command';
+const CATASTROPHE = 'catastrophic command';
 export const OUTSIDE = 'outside the workspace';
 export const NETWORK = 'network';
 export const OUTSIDE_EFFECT = 'outside effect';

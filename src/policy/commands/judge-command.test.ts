@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFilePolicy } from '../../kernel/world/file-policy.ts';
+import type { RuleLookup } from './command-judgement.ts';
 import { judgeCommand } from './judge-command.ts';
 
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
+const rulesOf = (find: RuleLookup['find']): RuleLookup => ({ find, restricts: () => false });
 const verdict = (command: string) => judgeCommand(command, where).verdict;
 
 describe('an ordinary command is allowed: its changes are judged when it has ended', () => {
@@ -58,13 +60,6 @@ describe('an ordinary command is allowed: its changes are judged when it has end
   ])('%s', (command) => {
     expect(judgeCommand(command, where)).toMatchObject({ verdict: 'allow' });
   });
-});
-
-test('a file that the shell itself writes is noticed', () => {
-  for (const command of ['ls > out', 'ls >> out', 'ls &> out', '{ ls; } > out', 'ls 3<> out', 'echo x > /tmp/a'])
-    expect([command, judgeCommand(command, where)]).toMatchObject([command, { verdict: 'allow', redirects: true }]);
-  for (const command of ['ls', 'ls 2>&1', 'ls > /dev/null 2>&1', 'cat < in'])
-    expect([command, judgeCommand(command, where)]).toMatchObject([command, { verdict: 'allow', redirects: false }]);
 });
 
 describe('a command whose meaning is known only at run time is a question', () => {
@@ -148,7 +143,11 @@ describe('catastrophes are refused in every spelling', () => {
     'echo x > ../other',
     'echo x > ~/.bashrc',
   ])('%s', (command) => {
-    const judged = judgeCommand(command, where, () => ({ verdict: 'allow', rule: 'everything', reason: '' }));
+    const judged = judgeCommand(
+      command,
+      where,
+      rulesOf(() => ({ verdict: 'allow', rule: 'everything', reason: '' })),
+    );
     expect(judged.verdict).toBe('deny');
     expect(judged.reason).toMatch(/Refused for safety|outside the workspace/);
   });
@@ -236,8 +235,9 @@ test.each([
 });
 
 test('a rule lifts a question and never a refusal', () => {
-  const rules = (words: readonly (string | null)[]) =>
-    words.includes(null) ? undefined : { verdict: 'allow' as const, rule: 'all', reason: 'It is allowed.' };
+  const rules = rulesOf((words) =>
+    words.includes(null) ? undefined : { verdict: 'allow', rule: 'all', reason: 'It is allowed.' },
+  );
   const judged = judgeCommand('npm install', where, rules);
   expect(judged.parts).toEqual([
     {

@@ -1,13 +1,14 @@
 import { findInlineScripts } from '../../shell/inline-scripts.ts';
-import { parseScript, type SimpleCommand } from '../../shell/parse-script.ts';
+import { type InsideReading, MAX_INSIDE_READINGS, readInside, readText } from '../../shell/inside-readings.ts';
+import { parseScript } from '../../shell/parse-script.ts';
 import { apparentProgram, programName } from '../../shell/program-name.ts';
 import type { Surroundings } from '../../shell/resolve-path.ts';
-import { riskyAssignment, scriptInAssignment } from '../../shell/risky-environment.ts';
+import { riskyAssignment } from '../../shell/risky-environment.ts';
 import { differsInPosix } from '../../shell/shells.ts';
-import { Variables } from '../../shell/variables.ts';
-import { operandsAmong, type ShellWord } from '../../shell/words.ts';
+import type { SimpleCommand } from '../../shell/simple-command.ts';
+import { knownWord, operandsAmong, plainWord, type ShellWord } from '../../shell/words.ts';
 import { WorkingFolders } from '../../shell/working-folders.ts';
-import { type GuessedCommand, guessScript, type WrappedCommand } from '../../shell/wrapped-command.ts';
+import type { WrappedCommand } from '../../shell/wrapped-command.ts';
 import { innerCommands } from '../../shell/wrappers.ts';
 import {
   AMBIGUOUS,
@@ -22,47 +23,49 @@ import {
   type Ruling,
   refuse,
 } from './command-judgement.ts';
+import { judgeInside } from './judge-inside.ts';
 import { judgeProgram, type ProgramJudgement } from './judge-program.ts';
-import { judgeRedirection, writesFile } from './judge-redirection.ts';
+import { judgeRedirection } from './judge-redirection.ts';
 import { isOrdinaryUse } from './ordinary-use.ts';
-import { catastrophe, catastrophicScript } from './refusals/catastrophes.ts';
-import { weighGuess } from './weigh-guess.ts';
+import { losesOutside } from './outside-losses.ts';
+import { catastrophe, catastrophicScript, isDestroyer } from './refusals/catastrophes.ts';
 
 const NO_COMMAND: Ruling = { verdict: 'allow', rule: BY_CHANGES, reason: 'There is no command in it.' };
 
 /** How deep scripts may nest inside `bash -c`, `eval` and the like. */
 const MAX_DEPTH = 5;
-/** How many readings of launchers inside launchers are judged. */
-const MAX_GUESSES = 64;
-/** Words times the folders from which they are resolved, in the whole script. */
-const MAX_LOOKUPS = 100_000;
+/** Commands of a script and of the scripts in it that are judged one by one. */
+const MAX_COMMANDS = 1000;
 /** Characters of a script and of the scripts in it: a nested script counts at each level. */
 const MAX_CHARACTERS = 250_000;
 
+const MAX_OPTIONS = 8;
+
+const NO_RULES: RuleLookup = { find: () => undefined, restricts: () => false };
+
 /**
- * Judges every simple command of a shell script by its words, in every construct and behind every wrapper: refusals, rules,
- * secrets that it names and effects outside the workspace. The script is allowed only if all of them are: deny beats ask beats
- * allow. A part that cannot be known before it runs is a question; the caller knows whether it matters.
+ * Judges every simple command of a shell script by its words: refusals, rules, secrets that it names and effects outside the workspace.
+ * An allow rule counts in a plain script alone. Refusals, ask and deny rules count for every command that the script names anywhere, also
+ * for words inside another command. A part that cannot be known before it runs is a question; the caller knows whether it matters.
  */
-export function judgeCommand(
-  source: string,
-  where: Surroundings,
-  rules: RuleLookup = () => undefined,
-): CommandJudgement {
+export function judgeCommand(source: string, where: Surroundings, rules: RuleLookup = NO_RULES): CommandJudgement {
   const parts: CommandPart[] = [];
-  let redirects = false;
-  let guesses = 0;
-  let [lookups, read, optionCharacters] = [0, 0, 0];
-  /** Whether a plain POSIX shell reads the script. */
-  let posix = false;
+  /** A part that is repeated is told once. */
+  const said = new Set<string>();
+  let [read, judged, inside] = [0, 0, 0];
+  /** Whether a plain POSIX shell reads the script, and whether the script around is plain. */
+  let [posix, isPlain] = [false, true];
   const folders = new WorkingFolders(where);
-  const variables = new Variables(where, folders.all);
+  const isWanted = (program: string) => isDestroyer(program) || losesOutside(program) || rules.restricts(program);
   judgeScript(source, 0);
   if (parts.length === 0) add(source, null, NO_COMMAND);
   const { verdict, reason, rule } = worstOf(parts);
-  return { verdict, reason, rule, parts, redirects };
+  return { verdict, reason, rule, parts };
 
   function add(text: string, program: string | null, ruling: PartRuling): void {
+    const key = `${text}\0${ruling.reason}`;
+    if (ruling.verdict !== 'allow' && said.has(key)) return;
+    said.add(key);
     parts.push({ text, program, ...ruling });
   }
 
@@ -72,221 +75,176 @@ export function judgeCommand(
       add(text, null, ask(AMBIGUOUS, 'It nests more scripts than can be checked.'));
       return;
     }
+    const around = isPlain;
     const script = parseScript(text);
+    isPlain &&= script.isPlain;
     if (posix && differsInPosix(text))
       add(text, null, notUnderstood('It cannot be judged: sh parses it differently from bash.'));
     const whole = catastrophicScript(script, where);
     if (whole !== undefined) add(text, null, refuse(whole));
     for (const problem of script.problems) add(text, null, notUnderstood(`It cannot be judged: ${problem}.`));
-    for (const given of depth < MAX_DEPTH ? findInlineScripts(script) : []) judgeInner(text, given, depth);
-    variables.learn(script.values);
-    let before = folders.all.length;
-    for (const command of script.commands) judgeSimple(command, depth);
-    const repeated = script.commands.filter(({ repeats }) => repeats);
-    if (repeated.length === 0 || folders.all.length === before) return;
-    const said = new Set(parts.map(keyOf));
-    while (folders.all.length > before) {
-      before = folders.all.length;
-      judgeAgain(repeated, said, depth);
-    }
+    if (depth < MAX_DEPTH) for (const given of findInlineScripts(script)) judgeScript(given, depth + 1);
+    const values = [...new Set(script.values.flatMap(({ word }) => word.value ?? []))];
+    for (const command of script.commands) judgeSimple(command, { depth, values });
+    // Read once more as a text: a grammar can be led astray, and words cannot.
+    if (!script.isPlain && depth === 0) addInside(text, readText(text, rules.restricts), 'mentioned');
+    isPlain = around;
   }
 
-  /** Judges again commands before a `cd` in a loop or a trap, which also run after it. Known parts are not repeated. */
-  function judgeAgain(commands: readonly SimpleCommand[], said: Set<string>, depth: number): void {
-    const known = parts.length;
-    for (const command of commands) judgeSimple(command, depth);
-    for (const part of parts.splice(known)) {
-      if (part.verdict === 'allow' || said.has(keyOf(part))) continue;
-      said.add(keyOf(part));
-      parts.push(part);
-    }
-  }
-
-  function judgeSimple({ text, words, redirections, assignments }: SimpleCommand, depth: number): void {
-    for (const redirection of redirections) {
-      redirects ||= writesFile(redirection);
-      for (const ruling of judgeRedirection(redirection, foldersFor(text, 1), where)) add(text, null, ruling);
-    }
+  function judgeSimple({ text, words, redirections, assignments, input }: SimpleCommand, at: ScriptPlace): void {
+    for (const redirection of redirections)
+      for (const ruling of judgeRedirection(redirection, folders.all, where)) add(text, null, ruling);
     for (const assignment of assignments) {
       const risk = riskyAssignment(assignment, words.length > 0);
       if (risk !== undefined) add(text, null, ask(risk.rule, risk.reason));
-      const script = scriptInAssignment(assignment);
-      if (script !== undefined) judgeInner(text, guessScript(script), depth);
+      if (words.length > 0)
+        addInside(text, readText(assignment.text.slice(assignment.name.length + 1), isWanted), 'here');
     }
-    if (words.length > 0) judgeWords(text, words, depth);
+    if (words.length > 0) judgeWords(text, words, { ...at, input });
     else if (redirections.length === 0 && assignments.length > 0)
       add(text, null, { verdict: 'allow', rule: ASSIGNMENT, reason: 'It sets a variable.' });
   }
 
-  function judgeWords(text: string, words: readonly ShellWord[], depth: number): void {
-    const [first, ...args] = words;
+  function judgeWords(text: string, words: readonly ShellWord[], at: CommandPlace): void {
+    if (++judged > MAX_COMMANDS) {
+      add(text, null, ask(AMBIGUOUS, 'It has more commands than can be checked.'));
+      return;
+    }
+    const [first, ...written] = words;
+    const args = withValues(written, at.values);
     const name = first === undefined || knownWord(first) === null ? null : programName(first.value ?? '');
-    const ruled = rules([name, ...args.map(knownWord)]);
+    const ruled = rules.find([name, ...written.map(knownWord)]);
     if (name === null) {
-      for (const value of variables.textsOf(words[0]))
-        judgeInner(text, guessScript([value, ...args.map((word) => word.text)].join(' ')), depth);
+      for (const value of at.values)
+        addInside(text, readText([value, ...args.map((word) => word.text)].join(' '), isWanted), 'here');
       add(text, null, ruled ?? notUnderstood('Which program runs is known only at run time.'));
       return;
     }
-    const seeming = apparentProgram(name);
-    if (seeming !== undefined)
-      judgeInner(text, guessScript([seeming, ...args.map((word) => word.text)].join(' ')), depth);
-    const told = variables.withOptions(words);
-    if (told !== undefined) judgeWithVariables(text, told, depth);
-    const here = foldersFor(text, args.length);
-    const danger = catastrophe(name, args, here, where, variables);
+    const danger = catastrophe({ name: apparentProgram(name) ?? name, args, values: at.values }, folders.all, where);
     if (danger !== undefined) add(text, name, refuse(danger));
     if (ruled?.verdict === 'deny') add(text, name, ruled);
     if (danger !== undefined || ruled?.verdict === 'deny') return;
-    const inner = innerCommands(name, args);
+    const inner = innerCommands(name, written);
     const before = parts.length;
-    for (const one of inner) judgeInner(text, one, depth);
-    if (ruled?.verdict === 'allow') liftGuesses(before);
-    if (inner.length === 0 || !TRANSPARENT.has(name)) judgeAlone(text, { name, args, here, ruled });
+    for (const one of inner) judgeInner(text, one, at);
+    if (inner.every(({ kind }) => kind === 'unseen'))
+      addInside(text, readInside({ name, args, input: at.input }, isWanted), name);
+    if (written.some(isComputed))
+      for (const value of at.values.filter((each) => /\s/.test(each))) addInside(text, readText(value, isWanted), name);
+    if (ruled?.verdict === 'allow' && isPlain) liftInside(before);
+    if (inner.length === 0 || !TRANSPARENT.has(name))
+      add(text, name, judgeAlone({ name, args, ruled, isPlain }, folders.all, where));
     else if (ruled?.verdict === 'ask') add(text, name, ruled);
     if (name === 'cd' || name === 'pushd') follow(text, operandsAmong(args)[0]);
   }
 
   /** A rule for a launcher answers for what it may start, but for what nothing takes back. */
-  function liftGuesses(from: number): void {
-    const lifted = (part: CommandPart) => part.isGuess && part.isOutside && part.loses === undefined;
+  function liftInside(from: number): void {
+    const lifted = (part: CommandPart) => part.isInside && part.isOutside && part.loses === undefined;
     parts.push(...parts.splice(from).filter((part) => !lifted(part)));
   }
 
-  function judgeInner(text: string, inner: WrappedCommand, depth: number): void {
-    if (isGuess(inner)) judgeGuess(text, inner, depth);
-    else judgeKnown(text, inner, depth);
-  }
-
-  function judgeGuess(text: string, inner: GuessedCommand, depth: number): void {
-    if (guesses === MAX_GUESSES) return;
-    if (++guesses === MAX_GUESSES || lookups > MAX_LOOKUPS) {
-      guesses = MAX_GUESSES;
+  /** `by`: the program with these words in it, `here` for the shell itself, `mentioned` for words that nothing visibly starts. */
+  function addInside(text: string, readings: readonly InsideReading[], by: string): void {
+    inside += readings.length;
+    if (inside > MAX_INSIDE_READINGS)
       add(text, null, ask(AMBIGUOUS, 'It can be read in more ways than can be checked.'));
-      return;
-    }
-    judgeReading(text, inner, depth);
+    const place = { folders: folders.all, where, rules };
+    for (const reading of readings.slice(0, MAX_INSIDE_READINGS))
+      for (const part of judgeInside(reading, by, place)) add(text, part.program, part);
   }
 
-  /** Judges the command with the options that its variables may contain. */
-  function judgeWithVariables(text: string, words: readonly ShellWord[], depth: number): void {
-    optionCharacters += words.reduce((sum, word) => sum + word.text.length, 0);
-    if (optionCharacters <= MAX_CHARACTERS) judgeReading(text, { kind: 'words', words, guess: 'here' }, depth);
-    else add(text, null, ask(AMBIGUOUS, 'Its variables may hold more options than can be checked.'));
-  }
-
-  /** Judges one of several readings of a command: only its refusals and unusual questions count. */
-  function judgeReading(text: string, inner: GuessedCommand, depth: number): void {
-    const before = parts.length;
-    const here = folders.all;
-    judgeKnown(text, inner, depth);
-    if (inner.guess === 'elsewhere') folders.returnTo(here);
-    parts.push(...weighGuess(parts.splice(before), inner.guess));
-  }
-
-  function judgeKnown(text: string, inner: WrappedCommand, depth: number): void {
+  function judgeInner(text: string, inner: WrappedCommand, { depth, values, input }: CommandPlace): void {
     if (inner.kind === 'unseen') add(text, null, notUnderstood(`It cannot be judged: ${inner.why}.`));
     else if (depth >= MAX_DEPTH) add(text, null, notUnderstood('It nests too deep to be judged.'));
     else if (inner.kind === 'script') judgeText(inner, depth + 1);
-    else judgeIn(inner.folder, text, inner.words, depth + 1);
+    else {
+      if (inner.folder !== undefined) follow(text, inner.folder);
+      const own = inner.words.map((word) => word.text).join(' ');
+      judgeWords(own, inner.words, { depth: depth + 1, values, input });
+    }
   }
 
   /** Judges a nested script. `eval` and `trap` read it as the shell around them does. */
-  function judgeText({ source, shell }: Extract<WrappedCommand, { kind: 'script' }>, depth: number): void {
+  function judgeText({ source: text, shell }: Extract<WrappedCommand, { kind: 'script' }>, depth: number): void {
     const outer = posix;
     if (shell !== undefined) posix = shell !== 'bash';
-    judgeScript(source, depth);
+    judgeScript(text, depth);
     posix = outer;
   }
 
-  function judgeIn(folder: ShellWord | undefined, text: string, words: readonly ShellWord[], depth: number): void {
-    if (folder !== undefined) follow(text, folder);
-    judgeWords(words.map((word) => word.text).join(' '), words, depth);
-  }
-
-  /**
-   * Judges a command without the commands that it runs: by itself, then by the rules. A rule can answer a question, but
-   * never lifts a refusal; an irreversible loss needs a rule that names the word causing it.
-   */
-  function judgeAlone(text: string, { name, args, here, ruled }: LoneCommand): void {
-    const known = judgeProgram({ name, args }, here, where);
-    const isMeant = known.loses === undefined || ruled?.verdict !== 'allow' || ruled.names?.(known.loses) === true;
-    const counts = ruled?.ordinary !== true || isOrdinaryUse(name, args);
-    const isOwn = ruled === undefined || known.verdict === 'deny' || !counts || !isMeant;
-    add(text, name, isOwn ? known : byRule(ruled, known));
-  }
-
-  /** The folders from which these words are resolved. Where they are too many, the highest ones, from which most can be lost. */
-  function foldersFor(text: string, words: number): readonly string[] {
-    const left = MAX_LOOKUPS - lookups;
-    lookups += words * folders.all.length;
-    if (lookups <= MAX_LOOKUPS || folders.all.length === 1) return folders.all;
-    add(text, null, ask(AMBIGUOUS, 'It names more files from more folders than can be checked.'));
-    const highest = folders.all.toSorted((one, other) => one.length - other.length);
-    return highest.slice(0, Math.max(1, Math.floor(left / words)));
-  }
-
   function follow(text: string, target: ShellWord | undefined): void {
-    const { fresh, why } = folders.follow(target);
-    variables.enter(fresh);
+    const { why } = folders.follow(target);
     if (why !== undefined) add(text, null, notUnderstood(why));
   }
-}
-
-function isGuess(inner: WrappedCommand): inner is GuessedCommand {
-  return inner.kind !== 'unseen' && inner.guess !== undefined;
 }
 
 /** A ruling with what else is known of the part. */
 type PartRuling = Omit<CommandPart, 'text' | 'program'>;
 
+interface ScriptPlace {
+  readonly depth: number;
+  /** Texts that variables of the script may hold. */
+  readonly values: readonly string[];
+}
+
+interface CommandPlace extends ScriptPlace {
+  readonly input: string | undefined;
+}
+
 /** A command by itself, without the commands that it runs. */
 interface LoneCommand {
   readonly name: string;
   readonly args: readonly ShellWord[];
-  /** The folders it may run in. */
-  readonly here: readonly string[];
   readonly ruled: RuleAnswer | undefined;
+  /** It stands in a plain script. */
+  readonly isPlain: boolean;
+}
+
+/**
+ * Judges a command without the commands that it runs: by itself, then by the rules. A rule can answer a question, but
+ * never lifts a refusal; an irreversible loss needs a rule that names the word causing it.
+ */
+function judgeAlone(
+  { name, args, ruled, isPlain }: LoneCommand,
+  folders: readonly string[],
+  where: Surroundings,
+): PartRuling {
+  const known = judgeProgram({ name, args }, folders, where);
+  const isMeant = known.loses === undefined || ruled?.verdict !== 'allow' || ruled.names?.(known.loses) === true;
+  const counts = ruled?.verdict !== 'allow' || (isPlain && (ruled.ordinary !== true || isOrdinaryUse(name, args)));
+  return ruled === undefined || known.verdict === 'deny' || !counts || !isMeant ? known : byRule(ruled, known);
 }
 
 /** Wrappers that add nothing of their own; the verdict about what they run is the whole verdict. */
-const TRANSPARENT = new Set([
-  'env',
-  'nohup',
-  'nice',
-  'ionice',
-  'timeout',
-  'stdbuf',
-  'time',
-  'command',
-  'builtin',
-  'xargs',
-  'bash',
-  'sh',
-  'dash',
-  'eval',
-  'trap',
-  'setsid',
-]);
+const TRANSPARENT = new Set(
+  'env nohup nice ionice timeout stdbuf time command builtin xargs bash sh dash eval trap setsid'.split(' '),
+);
 
 /** Whether a rule for this command has no effect, because only the command behind it is judged. */
 export function isTransparent(name: string, args: readonly ShellWord[]): boolean {
   return TRANSPARENT.has(name) && innerCommands(name, args).length > 0;
 }
 
+function isComputed({ value, home }: ShellWord): boolean {
+  return value === null && !home;
+}
+
+/** The words with the options that variables of the script may put in place of a computed one: `X=-rf; rm "$X" a`. */
+function withValues(args: readonly ShellWord[], values: readonly string[]): readonly ShellWord[] {
+  const options = values
+    .filter((value) => value.startsWith('-'))
+    .slice(0, MAX_OPTIONS)
+    .map(plainWord);
+  if (options.length === 0 || !args.some(isComputed)) return args;
+  const rest = (word: ShellWord) => (options.length === values.length ? [] : [word]);
+  return args.flatMap((word) => (isComputed(word) ? [...options, ...rest(word)] : [word]));
+}
+
 /** The ruling of a rule about a command, with what is known of the command besides. */
 function byRule({ verdict, rule, reason, ordinary }: RuleAnswer, { isOutside }: ProgramJudgement): PartRuling {
   if (verdict !== 'allow') return { verdict, rule, reason };
   return { verdict, rule, reason, allowedBy: ordinary ? 'list' : 'user', ...(isOutside && { isOutside }) };
-}
-
-/** Null for a pattern, since it becomes the files that it matches. */
-function knownWord({ value, pattern }: ShellWord): string | null {
-  return pattern ? null : value;
-}
-
-function keyOf({ text, reason }: CommandPart): string {
-  return `${text}\0${reason}`;
 }
 
 function worstOf(parts: readonly CommandPart[]): CommandPart {

@@ -1,5 +1,5 @@
-import type { Redirection } from '../../shell/parse-script.ts';
 import { type Surroundings, targetsOf, type WordTarget } from '../../shell/resolve-path.ts';
+import type { Redirection } from '../../shell/simple-command.ts';
 import { deny, OUTSIDE, type Ruling, refuse, SENSITIVE } from './command-judgement.ts';
 import { catastrophicTarget } from './refusals/catastrophes.ts';
 
@@ -10,11 +10,6 @@ export function judgeRedirection(redirection: Redirection, folders: readonly str
   if (device !== undefined) return [refuse(device)];
   if (target.pattern) return [];
   return targetsOf(target, folders, where).flatMap((place) => judgeTarget(redirection, place, where) ?? []);
-}
-
-/** Whether the shell writes a file by it. */
-export function writesFile({ opens, target }: Redirection): boolean {
-  return opens === 'write' && !/^\/dev\/(null|stdout|stderr|tty)$/.test(target.value ?? '');
 }
 
 function judgeTarget(

@@ -28,6 +28,10 @@ const LOSSES: Readonly<Record<string, RegExp>> = {
 /** Programs that can be told to only pretend. */
 const PRETENDING = 'npm pnpm cargo poetry uv';
 
+export function losesOutside(name: string): boolean {
+  return name === 'git' || Object.hasOwn(LOSSES, name);
+}
+
 /**
  * Returns the word with which a command takes away or gives out, outside the workspace, what nothing takes back; undefined
  * where it does not.

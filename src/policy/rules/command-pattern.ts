@@ -7,6 +7,8 @@ export interface CommandPattern {
   matches(argv: readonly string[]): boolean;
   /** For ask and deny rules: whether a command is the one meant, however it is spelled. */
   certainty(words: readonly KnownWord[]): MatchCertainty;
+  /** Whether it may be about a program of this name. */
+  begins(program: string): boolean;
   /** Whether the pattern contains this word itself, and not a `*` in its place. */
   names(word: string): boolean;
 }
@@ -14,11 +16,13 @@ export interface CommandPattern {
 export const EVERY_COMMAND: CommandPattern = {
   matches: () => true,
   certainty: () => 'yes',
+  begins: () => true,
   names: () => false,
 };
 export const NO_COMMAND: CommandPattern = {
   matches: () => false,
   certainty: () => 'no',
+  begins: () => false,
   names: () => false,
 };
 
@@ -36,6 +40,7 @@ export function commandPattern(pattern: string): CommandPattern {
       return fixed.every(({ matches }, index) => matches(argv[index] ?? ''));
     },
     certainty: (given) => matchRestrictedCommand({ fixed, open }, given),
+    begins: (program) => fixed[0]?.matches(program) ?? true,
     names: (word) => words.some((one, at) => one !== '*' && fixed[at]?.matches(word) === true),
   };
 }

@@ -1,4 +1,4 @@
-import type { RuleLookup } from '../commands/command-judgement.ts';
+import type { RuleAnswer, RuleLookup } from '../commands/command-judgement.ts';
 import type { MatchCertainty } from './match-certainty.ts';
 import type { Rule } from './rule.ts';
 import type { KnownWord } from './word-pattern.ts';
@@ -8,7 +8,10 @@ import type { KnownWord } from './word-pattern.ts';
  * the one meant; an allow rule applies only where every word is known.
  */
 export function createRuleLookup(rules: readonly Rule[]): RuleLookup {
-  return (words) => {
+  const restricted = rules.filter(({ verdict, whole }) => verdict !== 'allow' && !whole);
+  return { find, restricts: (program) => restricted.some(({ command }) => command.begins(program)) };
+
+  function find(words: readonly KnownWord[]): RuleAnswer | undefined {
     const known = words.every((word) => word !== null) ? (words as readonly string[]) : undefined;
     const caught = rules
       .filter(({ verdict }) => verdict !== 'allow')
@@ -33,7 +36,7 @@ export function createRuleLookup(rules: readonly Rule[]): RuleLookup {
     if (rule === undefined) return undefined;
     const { text, ordinary, command } = rule;
     return { verdict: 'allow', rule: text, reason: `The rule ${text} allows it.`, ordinary, names: command.names };
-  };
+  }
 }
 
 function certaintyOf(rule: Rule, words: readonly KnownWord[]): MatchCertainty {

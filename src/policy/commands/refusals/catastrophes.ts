@@ -1,22 +1,34 @@
-import type { ShellScript, SimpleCommand } from '../../../shell/parse-script.ts';
+import type { ShellScript } from '../../../shell/parse-script.ts';
 import { isPrecious, type Surroundings } from '../../../shell/resolve-path.ts';
-import type { Variables } from '../../../shell/variables.ts';
+import type { SimpleCommand } from '../../../shell/simple-command.ts';
 import { operandsAmong, plainWord, type ShellWord } from '../../../shell/words.ts';
 import { commandNames, innerCommands } from '../../../shell/wrappers.ts';
 import { runsDownload } from './downloads.ts';
+
+interface CommandUse {
+  readonly name: string;
+  readonly args: readonly ShellWord[];
+  /** Texts that variables of the script may hold: each of them may stand in place of a computed word. */
+  readonly values: readonly string[];
+}
+
+/** Programs that are also looked for inside the words of another command. */
+export function isDestroyer(name: string): boolean {
+  return /^(?:rm|rmdir|unlink|shred|truncate|find|chmod|chown|chgrp|dd|wipefs|blkdiscard|mkfs(?:\..+)?)$/.test(name);
+}
 
 /**
  * Returns why a command is refused in every mode and whatever the rules, or undefined. The sandbox would contain most of
  * these; a person should not even be asked.
  */
 export function catastrophe(
-  name: string,
-  args: readonly ShellWord[],
+  { name, args, values }: CommandUse,
   cwds: readonly string[],
   where: Surroundings,
-  variables: Variables,
 ): string | undefined {
-  const isLost = (word: ShellWord) => isPrecious(word, cwds, where) || variables.mayHoldPrecious(word);
+  const mayHold = values.some((value) => isPrecious(plainWord(value), cwds, where));
+  const isLost = (word: ShellWord) =>
+    isPrecious(word, cwds, where) || (mayHold && word.value === null && !word.home && word.later === undefined);
   const precious = operandsAmong(args).find(isLost);
   const has = (pattern: RegExp) => args.some(({ seen }) => pattern.test(seen));
   const recursive = has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(mayBeOption);

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
-import type { ShellScript, SimpleCommand } from '../../../shell/parse-script.ts';
+import type { ShellScript } from '../../../shell/parse-script.ts';
+import type { SimpleCommand } from '../../../shell/simple-command.ts';
 import { commandNames } from '../../../shell/wrappers.ts';
 
 const FETCHERS = new Set(['curl', 'wget', 'fetch', 'aria2c', 'http', 'https', 'lynx', 'nc', 'ncat', 'socat']);

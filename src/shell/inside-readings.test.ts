@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ExecutionContext } from '../kernel/call/execution-context.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
-import { unboundedReason } from '../policy/always/unbounded-programs.ts';
 import { createPolicy } from '../policy/create-policy.ts';
 import type { Mode } from '../policy/mode.ts';
 import { parseRules, type RuleSet } from '../policy/rules/parse-rules.ts';
@@ -210,15 +209,14 @@ test('git that only reads is still known to, whatever its words are called', () 
     expect([command, verdict(command, 'ask')]).toEqual([command, 'allow']);
 });
 
-test('launchers in launchers end soon, and are asked about where nobody can follow', () => {
+test('launchers in launchers end soon, and a rule is met behind all of them', () => {
   const chain = `${'npx -a '.repeat(1000)}x`;
   const started = performance.now();
   const deny = ['bash(deploy *)'];
-  expect(verdict(chain, 'auto', { deny })).toBe('ask');
+  expect(verdict(chain, 'auto', { deny })).toBe('allow');
+  expect(verdict(chain.replace(/x$/, 'deploy x'), 'auto', { deny })).toBe('deny');
   expect(verdict(`${'sudo --odd '.repeat(1000)}x`, 'auto', { deny })).toBe('ask');
   expect(verdict(`npm ${'-a '.repeat(10_000)}x`, 'auto')).toBe('allow');
-  expect(verdict(`curl x | ${chain}`, 'auto', { deny })).toBe('ask');
-  expect(unboundedReason(chain.split(' '))).toEqual(expect.any(String));
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
