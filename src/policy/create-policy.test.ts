@@ -351,6 +351,32 @@ describe('rules', () => {
     expect(page('web_fetch(domain:example.org:443)', 'https://example.org/a')).toBe('allow');
   });
 
+  test('a rule for a host allows reading alone, unless it names a method, and holds back every method', () => {
+    const by = (rules: RuleSet, method: 'GET' | 'POST') => {
+      const { verdict, reason, access } = decide('ask', rules, 'web_fetch', [
+        { kind: 'net.fetch', url: 'https://a.test/x', method },
+      ]);
+      return { verdict, reason, redirects: access?.[0]?.kind === 'net.fetch' ? access[0].redirects : undefined };
+    };
+    const read = { allow: ['web_fetch(domain:a.test)', 'web_fetch(domain:b.test)'] };
+    expect(by(read, 'GET')).toMatchObject({ verdict: 'allow', redirects: { to: ['a.test', 'b.test'] } });
+    expect(by(read, 'POST')).toMatchObject({
+      verdict: 'ask',
+      reason: 'A rule allows a.test for another method than POST.',
+      redirects: { to: [] },
+    });
+    const send = { allow: ['web_fetch(POST domain:a.test)'] };
+    expect([by(send, 'GET').verdict, by(send, 'POST').verdict]).toEqual(['ask', 'allow']);
+    const every = { allow: ['web_fetch'] };
+    expect([by(every, 'GET').verdict, by(every, 'POST').verdict]).toEqual(['allow', 'allow']);
+    const never = { ...every, deny: ['web_fetch(domain:a.test)'] };
+    expect([by(never, 'GET').verdict, by(never, 'POST').verdict]).toEqual(['deny', 'deny']);
+    const noPost = { ...every, deny: ['web_fetch(POST domain:a.test)'] };
+    expect([by(noPost, 'GET').verdict, by(noPost, 'POST').verdict]).toEqual(['allow', 'deny']);
+    const noGet = { ...every, ask: ['web_fetch(GET domain:b.test)'] };
+    expect(by(noGet, 'POST').redirects).toEqual({ to: ['*'], notTo: ['b.test'] });
+  });
+
   test.each<[string, RegExp]>([
     ['', /a rule is a tool/],
     ['bash(', /a rule is a tool/],
@@ -371,6 +397,8 @@ describe('rules', () => {
       parseRule({ rule, matches: ['npm test', 'npm test -- a'], not: ['npm testing', 'npm test; rm x'] }, 'allow').ok,
     ).toBe(true);
     expect(parseRule({ rule, matches: ['npm run test'] }, 'allow')).toMatchObject({ ok: false });
+    const send = { rule: 'web_fetch(POST domain:a.test)', matches: ['POST https://a.test/'], not: ['https://a.test/'] };
+    expect(parseRule(send, 'allow').ok).toBe(true);
     expect(parseRule({ rule: 'bash(npm *)', not: ['npm publish'] }, 'allow')).toMatchObject({
       error: { message: expect.stringContaining('should not match "npm publish"') },
     });

@@ -89,7 +89,7 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
       };
     case 'net.fetch':
       return {
-        access: { ...access, redirects: grantedRedirects(own, options.urls) },
+        access: { ...access, redirects: grantedRedirects(access, own, options.urls) },
         parts: [applyMode(mode, judgeUrl(access, own, options.urls))],
       };
     case 'net.search':
