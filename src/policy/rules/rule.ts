@@ -15,7 +15,7 @@ export interface Rule {
   readonly tool: string;
   /** The kind of its pattern. Undefined where the tool does not say: then it may be any kind. */
   readonly patterns: RulePatterns | undefined;
-  /** The changes that its tool makes to files: then its paths also hold for changes that a command made. */
+  /** The changes that its tool makes to files: then its paths hold for such changes by every tool and command. */
   readonly changes: FileChangeKind | undefined;
   /** Words of a command line, with wildcards. */
   readonly command: CommandPattern;
