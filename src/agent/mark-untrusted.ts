@@ -15,6 +15,6 @@ export function markUntrusted(text: string, { source, secret }: { source: string
 const SMUGGLING = invisibleSet(['tag', 'bidi']);
 
 /** Shows invisible characters as their numbers, so that hidden text is neither obeyed nor lost. */
-export function visible(text: string): string {
+function visible(text: string): string {
   return escapeInvisible(text, SMUGGLING, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 }

@@ -1,4 +1,6 @@
-import { markUntrusted, visible } from './mark-untrusted.ts';
+import { hash } from 'node:crypto';
+import { oneLine } from '../kernel/text/visible.ts';
+import { markUntrusted } from './mark-untrusted.ts';
 import type { ProjectNotes } from './project-notes.ts';
 
 const RULES = `You work in a folder, the workspace, through tools. Paths are relative to it.
@@ -26,6 +28,16 @@ function instructionsOf({ instructions }: ProjectNotes): string {
 
 function skillsOf({ skills }: ProjectNotes): string {
   if (skills.length === 0) return '';
-  const lines = skills.map(({ path, about }) => `- ${visible(path)}${about === '' ? '' : `: ${visible(about)}`}`);
-  return `The workspace has these skills; read one before you use it:\n${lines.join('\n')}`;
+  const list = skills
+    .map(({ path, about }) => `- ${quoted(path)}${about === '' ? '' : `: ${quoted(about)}`}`)
+    .join('\n');
+  // Nothing in the list can end the mark: no text contains its own hash.
+  const secret = hash('sha256', list, 'hex').slice(0, 10);
+  const marked = markUntrusted(list, { source: 'names and descriptions of skills', secret });
+  return `The workspace has these skills, by path and description; read one before you use it:\n${marked}`;
+}
+
+/** As a JSON string on one line: a name or a description makes no line of its own. */
+function quoted(text: string): string {
+  return oneLine(JSON.stringify(text));
 }

@@ -5,13 +5,15 @@ import type { Access } from '../kernel/tool/access.ts';
 import { createFilePolicy } from '../kernel/world/file-policy.ts';
 import { createPolicy } from './create-policy.ts';
 import type { Mode } from './mode.ts';
-import { parseRule, parseRules, type RuleSet } from './rules/parse-rules.ts';
+import { type KnownTools, parseRule, parseRules, type RuleSet } from './rules/parse-rules.ts';
 import { strictCommands } from './rules/strict-list.ts';
 
 const context = new ExecutionContext({ workingDir: '/home/ana/project' });
 
-function decide(mode: Mode, rules: RuleSet, tool: string, access: Access[], more: Partial<Subject> = {}) {
-  const parsed = parseRules(rules);
+type Given = Partial<Subject> & { readonly known?: KnownTools };
+
+function decide(mode: Mode, rules: RuleSet, tool: string, access: Access[], { known, ...more }: Given = {}) {
+  const parsed = parseRules(rules, known);
   if (!parsed.ok) throw new Error(parsed.error.message);
   const policy = createPolicy({ mode, rules: parsed.value, files: createFilePolicy(), home: '/home/ana' });
   const subject: Subject = {
@@ -353,6 +355,59 @@ describe('rules', () => {
     expect(page('web_fetch(domain:example.org:443)', 'https://example.org/a')).toBe('allow');
   });
 
+  test('a rule about changing a path holds for every tool that changes it, never for reading it', () => {
+    const kinds = { write_file: 'writes', move_file: 'both', delete_file: 'deletes' } as const;
+    const known: KnownTools = {
+      has: () => true,
+      tool: (name) => ({ name, access: () => [], ...(name in kinds && { changesFiles: kinds[name as 'write_file'] }) }),
+    };
+    const by = (
+      rules: RuleSet,
+      tool: string,
+      kind: 'fs.read' | 'fs.write' | 'fs.delete',
+      more: Partial<Subject> = {},
+    ) => decide('ask', rules, tool, [{ kind, path: 'docs/a.md' }], { ...more, known }).verdict;
+    const never = { deny: ['write_file(docs/**)'] };
+    for (const tool of ['write_file', 'edit_file', 'apply_patch', 'remote'])
+      expect(by(never, tool, 'fs.write')).toBe('deny');
+    expect(by(never, 'delete_file', 'fs.delete')).toBe('deny');
+    expect(by(never, 'read_file', 'fs.read')).toBe('allow');
+    expect(by({ deny: ['delete_file(docs/**)'] }, 'edit_file', 'fs.write')).toBe('ask');
+    expect(by({ deny: ['write_file'] }, 'edit_file', 'fs.write')).toBe('ask');
+
+    const always = { allow: ['write_file(docs/**)'] };
+    expect(by(always, 'edit_file', 'fs.write')).toBe('allow');
+    expect(by(always, 'edit_file', 'fs.write', { ownReason: 'it is large' })).toBe('allow');
+    expect(by(always, 'move_file', 'fs.delete')).toBe('ask');
+    expect(by({ allow: ['apply_changes(**)'] }, 'edit_file', 'fs.write')).toBe('ask');
+  });
+
+  test('a rule for a host allows reading alone, unless it names a method, and holds back every method', () => {
+    const by = (rules: RuleSet, method: 'GET' | 'POST') => {
+      const { verdict, reason, access } = decide('ask', rules, 'web_fetch', [
+        { kind: 'net.fetch', url: 'https://a.test/x', method },
+      ]);
+      return { verdict, reason, redirects: access?.[0]?.kind === 'net.fetch' ? access[0].redirects : undefined };
+    };
+    const read = { allow: ['web_fetch(domain:a.test)', 'web_fetch(domain:b.test)'] };
+    expect(by(read, 'GET')).toMatchObject({ verdict: 'allow', redirects: { to: ['a.test', 'b.test'] } });
+    expect(by(read, 'POST')).toMatchObject({
+      verdict: 'ask',
+      reason: 'A rule allows a.test for another method than POST.',
+      redirects: { to: [] },
+    });
+    const send = { allow: ['web_fetch(POST domain:a.test)'] };
+    expect([by(send, 'GET').verdict, by(send, 'POST').verdict]).toEqual(['ask', 'allow']);
+    const every = { allow: ['web_fetch'] };
+    expect([by(every, 'GET').verdict, by(every, 'POST').verdict]).toEqual(['allow', 'allow']);
+    const never = { ...every, deny: ['web_fetch(domain:a.test)'] };
+    expect([by(never, 'GET').verdict, by(never, 'POST').verdict]).toEqual(['deny', 'deny']);
+    const noPost = { ...every, deny: ['web_fetch(POST domain:a.test)'] };
+    expect([by(noPost, 'GET').verdict, by(noPost, 'POST').verdict]).toEqual(['allow', 'deny']);
+    const noGet = { ...every, ask: ['web_fetch(GET domain:b.test)'] };
+    expect(by(noGet, 'POST').redirects).toEqual({ to: ['*'], notTo: ['b.test'] });
+  });
+
   test.each<[string, RegExp]>([
     ['', /a rule is a tool/],
     ['bash(', /a rule is a tool/],
@@ -373,6 +428,8 @@ describe('rules', () => {
       parseRule({ rule, matches: ['npm test', 'npm test -- a'], not: ['npm testing', 'npm test; rm x'] }, 'allow').ok,
     ).toBe(true);
     expect(parseRule({ rule, matches: ['npm run test'] }, 'allow')).toMatchObject({ ok: false });
+    const send = { rule: 'web_fetch(POST domain:a.test)', matches: ['POST https://a.test/'], not: ['https://a.test/'] };
+    expect(parseRule(send, 'allow').ok).toBe(true);
     expect(parseRule({ rule: 'bash(npm *)', not: ['npm publish'] }, 'allow')).toMatchObject({
       error: { message: expect.stringContaining('should not match "npm publish"') },
     });

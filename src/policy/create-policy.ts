@@ -8,6 +8,8 @@ import { BACKGROUND, judgeRun } from './judge-run.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
 import { applyMode, type Mode } from './mode.ts';
 import type { PolicyOptions } from './policy-options.ts';
+import { rulesAboutChange } from './rules/path-rule.ts';
+import type { Rule } from './rules/rule.ts';
 
 /** A verdict with everything that led to it, for a person who asks why. */
 export interface Explanation extends Verdict {
@@ -29,11 +31,13 @@ export interface ExplainingPolicy extends Policy {
 
 /** Combines rules, mode and built-in limits into one decision. Pure: it knows names, never the disk. */
 export function createPolicy(options: PolicyOptions): ExplainingPolicy {
-  const ruled = new Set(options.rules.filter(({ whole }) => !whole).map(({ tool }) => tool));
+  const ofParts = options.rules.filter(({ whole }) => !whole);
+  const ruled = new Set(ofParts.map(({ tool }) => tool));
+  const rulesChanges = ofParts.some(({ changes }) => changes !== undefined);
   return {
     decide: (subject) => explain(subject, options),
     explain: (subject) => explain(subject, options),
-    wantsPlaces: (tool) => ruled.has(tool),
+    wantsPlaces: (tool) => rulesChanges || ruled.has(tool),
   };
 }
 
@@ -83,13 +87,16 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
         parts: [
           applyMode(
             mode,
-            judgeFile(access, own, files, { ...placeOf(access, subject), isCollected: subject.isCollected === true }),
+            judgeFile(access, rulesAboutFile(access, subject.tool, rules), files, {
+              ...placeOf(access, subject),
+              isCollected: subject.isCollected === true,
+            }),
           ),
         ],
       };
     case 'net.fetch':
       return {
-        access: { ...access, redirects: grantedRedirects(own, options.urls) },
+        access: { ...access, redirects: grantedRedirects(access, own, options.urls) },
         parts: [applyMode(mode, judgeUrl(access, own, options.urls))],
       };
     case 'net.search':
@@ -113,6 +120,11 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
       return { access, parts: [applyMode(mode, part)] };
     }
   }
+}
+
+function rulesAboutFile({ kind }: Access, tool: string, rules: readonly Rule[]): readonly Rule[] {
+  if (kind === 'fs.read') return rules.filter((rule) => rule.tool === tool);
+  return rulesAboutChange(tool, { kind: kind === 'fs.delete' ? 'delete' : 'write', rules });
 }
 
 function placeOf(access: Access, { context, places }: Subject): { root: string; real?: RealPath } {
@@ -142,9 +154,9 @@ function judgeOwnQuestion(
     changes: true,
   };
   if (asksAlways) return mode === 'plan' ? applyMode(mode, asks) : asks;
-  const allowing = rules.filter((rule) => rule.tool === tool && rule.verdict === 'allow');
+  const allowing = rules.filter((rule) => rule.verdict === 'allow');
   const byRule = ({ verdict, rule }: AccessJudgement) =>
     verdict === 'allow' && allowing.some(({ text }) => text === rule);
-  const lifted = allowing.some(({ whole }) => whole) || (about.length > 0 && about.every(byRule));
+  const lifted = allowing.some((rule) => rule.tool === tool && rule.whole) || (about.length > 0 && about.every(byRule));
   return lifted ? undefined : applyMode(mode, asks);
 }

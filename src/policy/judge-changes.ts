@@ -5,7 +5,7 @@ import { type AccessJudgement, strictest } from './access-judgement.ts';
 import { describeChanges } from './describe-changes.ts';
 import type { Mode } from './mode.ts';
 import type { PolicyOptions } from './policy-options.ts';
-import { type PathRuleMatch, strictestRule } from './rules/path-rule.ts';
+import { type PathRuleMatch, rulesAboutChange, strictestRule } from './rules/path-rule.ts';
 import { isExactRule, type Rule, type RuleVerdict } from './rules/rule.ts';
 
 /** Changes that are named one by one; the others are counted. */
@@ -20,7 +20,10 @@ const MAX_SEVERE = 1000;
 export function judgeChanges(subject: Subject, options: PolicyOptions): readonly AccessJudgement[] {
   const { changes } = subject;
   if (changes === undefined) return [toPart(subject.tool, UNKNOWN)];
-  const rules = rulesByKind(subject.tool, options.rules);
+  const rules = {
+    deleted: rulesAboutChange(subject.tool, { kind: 'delete', rules: options.rules }),
+    written: rulesAboutChange(subject.tool, { kind: 'write', rules: options.rules }),
+  };
   const judged = changes.map((change) => ({ change, ...judgeChange(change, rules, { subject, mode: options.mode }) }));
   const worst = strictest(judged);
   if (worst === undefined) return [toPart(subject.tool, NOTHING)];
@@ -52,18 +55,6 @@ const NOTHING: ChangeRuling = { verdict: 'allow', rule: 'no changes', reason: 'I
 interface RulesByKind {
   readonly deleted: readonly Rule[];
   readonly written: readonly Rule[];
-}
-
-/**
- * The rules of the tool itself, and rules about single paths of every tool that changes files. A rule about such a tool as a whole
- * says nothing about commands; whoever may not write a file may not delete it either.
- */
-function rulesByKind(tool: string, rules: readonly Rule[]): RulesByKind {
-  const about = rules.filter((rule) => rule.tool === tool || (rule.changes !== undefined && !rule.whole));
-  return {
-    deleted: about.filter((rule) => rule.tool === tool || rule.changes !== 'writes' || rule.verdict !== 'allow'),
-    written: about.filter((rule) => rule.tool === tool || rule.changes !== 'deletes'),
-  };
 }
 
 function judgeChange(

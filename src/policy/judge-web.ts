@@ -3,12 +3,10 @@ import type { UrlJudge } from '../kernel/world/web.ts';
 import type { AccessJudgement } from './access-judgement.ts';
 import type { Rule } from './rules/rule.ts';
 
+type FetchUse = Extract<Access, { kind: 'net.fetch' }>;
+
 /** Judges by the URLs that are never fetched, then by the user's rules, then by the allowed hosts; any other URL needs approval. */
-export function judgeUrl(
-  access: Extract<Access, { kind: 'net.fetch' }>,
-  rules: readonly Rule[],
-  urls: UrlJudge | undefined,
-): AccessJudgement {
+export function judgeUrl(access: FetchUse, rules: readonly Rule[], urls: UrlJudge | undefined): AccessJudgement {
   const about = { what: `${access.method} ${access.url}`, liftable: false, changes: access.method !== 'GET' };
   if (!URL.canParse(access.url)) {
     return { ...about, verdict: 'deny', rule: 'not a URL', reason: `${access.url.slice(0, 200)} is not a URL.` };
@@ -16,14 +14,18 @@ export function judgeUrl(
   const url = new URL(access.url);
   const never = refusal(url, urls);
   if (never !== null) return { ...about, verdict: 'deny', rule: 'never fetched', reason: never };
-  const rule = rules.find((one) => one.matchesUrl(url));
+  const ofHost = rules.filter((one) => one.matchesUrl(url));
+  const rule = ofHost.find(({ method }) => method === null || method === access.method);
   if (rule !== undefined) {
     return { ...about, verdict: rule.verdict, rule: rule.text, reason: `The rule ${rule.text} says so.` };
   }
   if (urls?.isAllowed(url)) {
     return { ...about, verdict: 'allow', rule: 'allowedHosts', reason: `${url.host} is on the list of allowed hosts.` };
   }
-  return { ...about, verdict: 'ask', rule: 'not listed', reason: `${url.host} is not on the list of allowed hosts.` };
+  const reason = ofHost.some(({ verdict }) => verdict === 'allow')
+    ? `A rule allows ${url.host} for another method than ${access.method}.`
+    : `${url.host} is not on the list of allowed hosts.`;
+  return { ...about, verdict: 'ask', rule: 'not listed', reason };
 }
 
 /** A search reveals only its words, and only to the provider that the user chose. */
@@ -36,13 +38,21 @@ export function judgeSearch(access: Extract<Access, { kind: 'net.search' }>, rul
   return { ...about, verdict: rule.verdict, rule: rule.text, reason: `The rule ${rule.text} says so.` };
 }
 
-/** The hosts a redirect may lead to: those that the call could have fetched without approval. */
-export function grantedRedirects(rules: readonly Rule[], urls: UrlJudge | undefined): HostPatterns {
+/**
+ * The hosts a redirect may lead to: those that the call could have fetched without approval. After a redirect a POST is sent
+ * again or becomes a GET, as the server says: rules about either hold it back.
+ */
+export function grantedRedirects(
+  { method }: Pick<FetchUse, 'method'>,
+  rules: readonly Rule[],
+  urls: UrlJudge | undefined,
+): HostPatterns {
   const hostsOf = (wanted: (rule: Rule) => boolean) =>
     rules.filter(wanted).flatMap(({ hosts }) => (hosts === null ? [] : [hosts]));
+  const isAbout = (rule: Rule) => rule.method === null || rule.method === method;
   return {
-    to: [...hostsOf(({ verdict }) => verdict === 'allow'), ...(urls?.allowedHosts ?? [])],
-    notTo: hostsOf(({ verdict }) => verdict !== 'allow'),
+    to: [...hostsOf((rule) => rule.verdict === 'allow' && isAbout(rule)), ...(urls?.allowedHosts ?? [])],
+    notTo: hostsOf((rule) => rule.verdict !== 'allow' && (isAbout(rule) || rule.method === 'GET')),
   };
 }
 

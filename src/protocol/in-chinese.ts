@@ -83,6 +83,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^The rule (.+) requires approval\.$/s, '规则 $1 要求批准。'],
   [/^The rule (.+) allows it\.$/s, '规则 $1 允许它。'],
   [/^(.+) is not on the list of allowed hosts\.$/s, '$1 不在允许的主机清单中。'],
+  [/^A rule allows (.+) for another method than (\w+)\.$/s, '规则允许访问 $1，但不包括 $2 方法。'],
   [/^(.+) is not on the list of allowed commands\.$/s, '$1 不在允许的命令清单中。'],
   [/^(.+) is protected: (?<rest>.+)\.$/s, '$1 受保护：$rest。'],
   [

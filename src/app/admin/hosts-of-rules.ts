@@ -11,4 +11,4 @@ export function hostsOfRules(allow: readonly string[]): string[] {
   });
 }
 
-const INTERNAL = /\(\s*internal:/;
+const INTERNAL = /\(\s*(?:[A-Z]+\s+)?internal:/;

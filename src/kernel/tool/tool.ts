@@ -75,8 +75,8 @@ export interface Tool<I = unknown, O = unknown, P = I> {
   /** The meaning of patterns in rules about it: `bash(npm test *)`, `read_file(docs/**)`. Left out: it depends. */
   readonly patterns?: RulePatterns;
   /**
-   * It changes files, so that rules about its paths also hold for what a command did to these files. `writes`: an allow rule
-   * does not cover deletions; `deletes`: its rules hold only for deletions. Left out: it changes none.
+   * It changes files, so that rules about its paths hold for such changes by every tool and command. `writes`: an allow rule
+   * does not cover deletions; `deletes`: its rules hold only for deletions. Left out: its rules are about its own calls.
    */
   readonly changesFiles?: FileChangeKind;
   /** The schema of `value`, for programs. */

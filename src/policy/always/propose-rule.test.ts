@@ -133,6 +133,8 @@ describe('other things', () => {
     expect(rulesFor(page)).toEqual(['web_fetch(domain:example.org)']);
     const elsewhere = subject('web_fetch', { kind: 'net.fetch', url: 'https://example.org:8443/', method: 'GET' });
     expect(rulesFor(elsewhere)).toEqual(['web_fetch(domain:example.org:8443)']);
+    const sent = subject('web_fetch', { kind: 'net.fetch', url: 'https://example.org/x', method: 'POST' });
+    expect(rulesFor(sent)).toEqual(['web_fetch(POST domain:example.org)']);
     expect(rulesFor(subject('remote_tool', { kind: 'unknown' }))).toEqual(['remote_tool']);
   });
 

@@ -111,7 +111,10 @@ function simpleRule(
     case 'net.fetch': {
       if (!URL.canParse(access.url)) return refuse(`${access.url} is not a URL`);
       const { host } = new URL(access.url);
-      return ok([{ rule: `${tool}(domain:${host})`, covers: `every page of ${host}` }]);
+      if (access.method === 'GET')
+        return ok([{ rule: `${tool}(domain:${host})`, covers: `reading every page of ${host}` }]);
+      const covers = `every ${access.method} to ${host}, whatever is sent`;
+      return ok([{ rule: `${tool}(${access.method} domain:${host})`, covers }]);
     }
     case 'net.search':
       return ok([{ rule: tool, covers: 'every search, whatever is searched for' }]);

@@ -4,7 +4,7 @@ import type { Tool } from '../../kernel/tool/tool.ts';
 import { parseScript } from '../../shell/parse-script.ts';
 import { commandPattern, EVERY_COMMAND, NO_COMMAND } from './command-pattern.ts';
 import { reachesBelow } from './path-rule.ts';
-import type { Rule, RuleVerdict } from './rule.ts';
+import { type Rule, type RuleVerdict, WEB_METHODS } from './rule.ts';
 import { whyIneffective } from './rule-effect.ts';
 
 /** A rule with examples: it is refused when an example contradicts it. */
@@ -71,12 +71,12 @@ type RuleHead = Pick<Rule, 'text' | 'verdict' | 'tool' | 'patterns' | 'changes' 
 
 function compile(about: RuleHead, pattern: string | undefined): Result<Rule> {
   if (pattern === undefined || pattern === '*') {
-    const every = { command: EVERY_COMMAND, matchesPath: () => true, matchesUrl: () => true, hosts: '*' };
+    const every = { command: EVERY_COMMAND, matchesPath: () => true, matchesUrl: () => true, hosts: '*', method: null };
     return ok({ ...about, ...every, reachesBelow: () => 'below', whole: true });
   }
   const nowhere = { matchesPath: () => false, reachesBelow: () => undefined, matchesUrl: () => false };
-  const part = { ...about, ...nowhere, whole: false };
-  const [, kind, named] = /^(domain|internal):(.*)$/s.exec(pattern) ?? [];
+  const part = { ...about, ...nowhere, method: null, whole: false };
+  const [, method, kind, named] = HOST_PATTERN.exec(pattern) ?? [];
   if (named !== undefined) {
     const hosts = named.toLowerCase();
     const matchesUrl = domainMatcher(hosts);
@@ -87,11 +87,19 @@ function compile(about: RuleHead, pattern: string | undefined): Result<Rule> {
       );
     if (kind === 'internal' && (about.verdict !== 'allow' || hosts.startsWith('*')))
       return invalidRule(about.text, 'internal: names one host that may be reached; write it in allow, without *');
-    return ok({ ...part, command: NO_COMMAND, matchesUrl, hosts });
+    return ok({ ...part, command: NO_COMMAND, matchesUrl, hosts, method: methodOf(method, about.verdict) });
   }
   const glob = pattern.replace(/^\.?\//, '');
   const places = { matchesPath: globMatcher(glob, PATH_RULE_GLOB), reachesBelow: reachesBelow(glob) };
   return ok({ ...part, ...places, command: commandPattern(pattern), hosts: null });
+}
+
+/** `domain:` or `internal:` and a host, perhaps with a method in front. */
+const HOST_PATTERN = new RegExp(`^(?:(${WEB_METHODS.join('|')})\\s+)?(domain|internal):(.*)$`, 's');
+
+/** Without a method, what allows is about reading alone, and what holds back about every method. */
+function methodOf(named: string | undefined, verdict: RuleVerdict): Rule['method'] {
+  return WEB_METHODS.find((method) => method === named) ?? (verdict === 'allow' ? 'GET' : null);
 }
 
 /**
@@ -122,9 +130,13 @@ function checkExamples(rule: Rule, { matches = [], not = [] }: RuleWithExamples)
   return ok(rule);
 }
 
-/** Whether a rule matches an example as a person would write it: a URL, a command line, or a path. */
+/** Whether a rule matches an example as a person would write it: a URL, perhaps with `POST` in front, a command line, or a path. */
 function matchesExample(rule: Rule, example: string): boolean {
-  if (/^https?:\/\//.test(example)) return URL.canParse(example) && rule.matchesUrl(new URL(example));
+  const [, method = 'GET', url] = /^(?:([A-Z]+) )?(https?:\/\/.*)$/s.exec(example) ?? [];
+  if (url !== undefined) {
+    const isMeant = rule.method === null || rule.method === method;
+    return isMeant && URL.canParse(url) && rule.matchesUrl(new URL(url));
+  }
   if (rule.matchesPath(example.replace(/^\.?\//, ''))) return true;
   const { commands, problems } = parseScript(example);
   if (problems.length > 0 || commands.length === 0) return false;

@@ -16,6 +16,21 @@ export interface PathRuleMatch {
 }
 
 /**
+ * Returns the rules that hold for a change by this tool: its own, and those about paths of every tool that makes such changes.
+ * A rule about another tool as a whole says nothing; whoever may not write a file may not delete it either.
+ */
+export function rulesAboutChange(
+  tool: string,
+  { kind, rules }: { kind: 'write' | 'delete'; rules: readonly Rule[] },
+): readonly Rule[] {
+  return rules.filter((rule) => {
+    if (rule.tool === tool) return true;
+    if (rule.changes === undefined || rule.whole) return false;
+    return kind === 'delete' ? rule.changes !== 'writes' || rule.verdict !== 'allow' : rule.changes !== 'deletes';
+  });
+}
+
+/**
  * Returns the strictest rule about a file; `rules` come strictest first. An allow rule must match both paths; an ask or deny
  * rule matches either, and for a folder also a path below it. A rule that only may match refuses nothing.
  */

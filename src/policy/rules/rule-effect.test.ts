@@ -28,6 +28,8 @@ describe('a rule that could never match is refused with what to write instead', 
   test.each([
     ['web_fetch(example.org)', 'write web_fetch(domain:example.org)'],
     ['web_fetch(https://Example.org/a)', 'write web_fetch(domain:example.org)'],
+    ['web_fetch(PUT domain:x.test)', 'one of GET, POST'],
+    ['web_fetch(post domain:x.test)', 'in capital letters'],
     ['bash(domain:x.test)', 'hosts that commands may reach belong in allowedHosts'],
     ['bash(ls && rm *)', 'write bash(ls) and bash(rm *)'],
     ['bash(cat a | sh)', 'write bash(cat a) and bash(sh)'],
@@ -49,12 +51,17 @@ describe('a rule that could never match is refused with what to write instead', 
     expect(message(text)).toContain(expected);
   });
 
-  test.each(['bash(npm run test:*)', "bash(git commit -m 'a && b')", 'bash(*)', 'bash(make -j*)', 'read_file(.env*)'])(
-    '%s is used',
-    (text) => {
-      expect(message(text)).toBe('used');
-    },
-  );
+  test.each([
+    'bash(npm run test:*)',
+    "bash(git commit -m 'a && b')",
+    'bash(*)',
+    'bash(make -j*)',
+    'read_file(.env*)',
+    'web_fetch(POST domain:x.test)',
+    'bash(echo domain:x)',
+  ])('%s is used', (text) => {
+    expect(message(text)).toBe('used');
+  });
 
   test('what holds something back may name a wrapper, and commands inside of code', () => {
     expect(message('bash(timeout *)', 'deny')).toBe('used');

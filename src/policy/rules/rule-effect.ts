@@ -1,7 +1,7 @@
 import type { RulePatterns } from '../../kernel/tool/tool.ts';
 import { parseScript } from '../../shell/parse-script.ts';
 import { isTransparent } from '../commands/judge-command.ts';
-import type { RuleVerdict } from './rule.ts';
+import { type RuleVerdict, WEB_METHODS } from './rule.ts';
 
 interface RuleText {
   readonly tool: string;
@@ -22,6 +22,8 @@ export function whyIneffective(rule: RuleText, patterns: RulePatterns | undefine
       return whyPathIneffective(rule);
     case 'hosts':
       if (isAboutHosts(rule)) return undefined;
+      if (/^\S+\s+(domain|internal):/.test(rule.pattern))
+        return `the method in front of a host is one of ${WEB_METHODS.join(', ')}, in capital letters`;
       return `${rule.tool} is ruled by host; write ${rule.tool}(domain:${hostIn(rule.pattern)})`;
     case 'none':
       return `rules for ${rule.tool} have no pattern; write ${rule.tool}`;
@@ -31,8 +33,10 @@ export function whyIneffective(rule: RuleText, patterns: RulePatterns | undefine
 }
 
 function isAboutHosts({ pattern }: RuleText): boolean {
-  return /^(domain|internal):/.test(pattern);
+  return ABOUT_HOSTS.test(pattern);
 }
+
+const ABOUT_HOSTS = new RegExp(`^(?:(?:${WEB_METHODS.join('|')})\\s+)?(?:domain|internal):`);
 
 function hostIn(pattern: string): string {
   return /^(?:\w+:\/\/)?((?:\*\.)?[\w.-]+)/.exec(pattern)?.[1]?.toLowerCase() ?? 'example.org';

@@ -36,7 +36,6 @@ export const applyChanges = defineTool({
   category: ToolCategory.FILE,
   effect: 'once',
   patterns: 'paths',
-  changesFiles: 'both',
   madeBy: 'runtime',
   description: 'Keep what a command changed in its private view of the workspace.',
   input,
