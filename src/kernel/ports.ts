@@ -2,6 +2,7 @@ import type { ApprovalRecord, PresentedCall, VerdictPart } from './call/approval
 import type { CallRecord, CallState, Effect, NodeStamp } from './call/call.ts';
 import type { CallMove, FollowOptions, LogEvent, NewEvent, StoredEvent } from './call/event.ts';
 import type { ExecutionContext } from './call/execution-context.ts';
+import type { SessionFlow } from './call/session-flow.ts';
 import type { MaybePromise, Result } from './result.ts';
 import type { Access } from './tool/access.ts';
 import type { ClassifiedChange } from './world/stage.ts';
@@ -120,6 +121,10 @@ export interface Subject {
   readonly allowedBy?: string | null;
   /** Changes of the call are collected in a stage of the session, and a person decides about all of them later. */
   readonly isCollected?: boolean;
+  /** It can send data out by means that `access` does not say. Left out: only a call of unknown access can. */
+  readonly sends?: boolean;
+  /** The data that came into the session before this call. Left out: none. */
+  readonly flow?: SessionFlow;
   readonly context: ExecutionContext;
 }
 
@@ -159,6 +164,8 @@ export interface Policy {
   decide(subject: Subject): MaybePromise<Verdict>;
   /** Whether it wants the resolved paths of this tool's calls. Left out: no. */
   wantsPlaces?(tool: string): boolean;
+  /** Whether it wants the flow of the session. Left out: no. */
+  wantsFlow?(): boolean;
 }
 
 /** A request to a person to approve a call with exactly these arguments. */

@@ -21,6 +21,8 @@ export interface JudgedAccess {
   readonly parts: readonly AccessJudgement[];
   /** The text of the user's rule by which all of a command is allowed. */
   readonly byRule?: string;
+  /** Of a command: by its words it needs the network or acts outside the workspace. */
+  readonly isOutside?: true;
 }
 
 /** Returns the part that decides: the first refusal, else the first question, else the first part. */

@@ -1,9 +1,11 @@
+import { FLOW_RULES } from '../kernel/call/session-flow.ts';
 import type { Policy, RealPath, Subject, Verdict } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { type AccessJudgement, type JudgedAccess, strictest } from './access-judgement.ts';
 import { NETWORK, OUTSIDE_EFFECT } from './commands/command-judgement.ts';
 import { judgeChanges } from './judge-changes.ts';
 import { judgeFile } from './judge-file.ts';
+import { judgeFlow, withoutIdleNetwork } from './judge-flow.ts';
 import { BACKGROUND, judgeRun } from './judge-run.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
 import { applyMode, type Mode } from './mode.ts';
@@ -27,6 +29,7 @@ export interface ExplainingPolicy extends Policy {
   decide(subject: Subject): Verdict;
   explain(subject: Subject): Explanation;
   wantsPlaces(tool: string): boolean;
+  wantsFlow(): boolean;
 }
 
 /** Combines rules, mode and built-in limits into one decision. Pure: it knows names, never the disk. */
@@ -38,12 +41,34 @@ export function createPolicy(options: PolicyOptions): ExplainingPolicy {
     decide: (subject) => explain(subject, options),
     explain: (subject) => explain(subject, options),
     wantsPlaces: (tool) => rulesChanges || ruled.has(tool),
+    wantsFlow: () => options.dataFlow !== 'off',
   };
 }
 
+/** One question is asked, with the reason of the flow behind the others. A rule that allows the rest keeps what it grants. */
 function explain(subject: Subject, options: PolicyOptions): Explanation {
-  const { mode } = options;
   const judged = subject.access.map((access) => judgeAccess(access, subject, options));
+  const own = explainCall(subject, judged, options);
+  if (own.verdict === 'deny') return own;
+  const flow = judgeFlow(subject, judged, options).map((part) => applyMode(options.mode, part));
+  if (flow.length > 0) return withFlow(own, flow);
+  if (own.verdict === 'ask') return own;
+  const offline = judged.map((each) => withoutIdleNetwork(subject, each, options));
+  return offline.every((each, at) => each === judged[at]) ? own : explainCall(subject, offline, options);
+}
+
+function withFlow({ byRule: _, ...own }: Explanation, flow: readonly AccessJudgement[]): Explanation {
+  const { mode, access = [] } = own;
+  const parts = [...own.parts, ...flow];
+  const { verdict, rule, reason, byMode } = strictest(flow) as AccessJudgement;
+  if (verdict === 'deny') return { verdict, rule, reason, mode, parts, access, ...(byMode && { byMode }) };
+  const mayRehearse = parts.every(isHarmlessOffline);
+  const asked = own.verdict === 'ask' ? { rule: own.rule, reason: `${own.reason} ${reason}` } : { rule, reason };
+  return { verdict, ...asked, mode, parts, access, ...(mayRehearse && { mayRehearse }) };
+}
+
+function explainCall(subject: Subject, judged: readonly JudgedAccess[], options: PolicyOptions): Explanation {
+  const { mode } = options;
   const objections = judged.flatMap(({ parts }) => parts);
   const own = judgeOwnQuestion(subject, objections, options);
   const parts = own === undefined ? objections : [...objections, own];
@@ -69,9 +94,15 @@ function explain(subject: Subject, options: PolicyOptions): Explanation {
 
 const OWN_QUESTION = "the tool's own";
 /** Questions about effects that a run has only with network, outside the workspace, or when it goes on. */
-const OUTSIDE_QUESTIONS: ReadonlySet<string> = new Set([NETWORK, OUTSIDE_EFFECT, BACKGROUND, OWN_QUESTION]);
+const OUTSIDE_QUESTIONS: ReadonlySet<string> = new Set([
+  NETWORK,
+  OUTSIDE_EFFECT,
+  BACKGROUND,
+  OWN_QUESTION,
+  ...FLOW_RULES,
+]);
 
-function isHarmlessOffline({ verdict, rule }: AccessJudgement): boolean {
+function isHarmlessOffline({ verdict, rule }: Pick<AccessJudgement, 'verdict' | 'rule'>): boolean {
   return verdict !== 'ask' || OUTSIDE_QUESTIONS.has(rule);
 }
 

@@ -55,6 +55,7 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
     access: network ? { ...granted, network: true } : granted,
     parts: all,
     ...(byRule !== undefined && { byRule }),
+    ...(judgement.parts.some(({ isOutside }) => isOutside) && { isOutside: true }),
   };
 }
 
@@ -228,6 +229,7 @@ function judgeCode(
     access: { ...access, writes: grantedWrites(access, { mode, effects, isLifted }) },
     parts: all,
     ...(byRule !== undefined && { byRule }),
+    ...(access.network && { isOutside: true }),
   };
 }
 

@@ -11,6 +11,8 @@ import type { Rule } from './rules/rule.ts';
  */
 export type CommandEffects = 'staged' | 'read-first' | 'live';
 
+export type DataFlowMode = 'ask' | 'off';
+
 export interface PolicyOptions {
   readonly mode: Mode;
   readonly rules: readonly Rule[];
@@ -21,4 +23,6 @@ export interface PolicyOptions {
   readonly effects?: CommandEffects;
   /** Says which URLs are never fetched and which hosts are allowed; comes from `createWeb`. */
   readonly urls?: UrlJudge;
+  /** `ask`: about sending, once private data and untrusted text are in a session. Left out: `ask`. */
+  readonly dataFlow?: DataFlowMode;
 }

@@ -84,6 +84,15 @@ export const explainCall = z
   .strictObject({ tool: z.string().min(1).max(200), args: args.optional(), session: z.string().max(200).optional() })
   .meta({ id: 'ExplainCall' });
 
+/** The data that came into a session, with the latest calls that brought it, and where a person agreed to send. */
+export const sessionFlow = z
+  .object({
+    private: z.array(z.string()).describe('The latest sources of private data; empty: none came in'),
+    untrusted: z.array(z.string()).describe('The latest sources of text that somebody else wrote'),
+    agreed: z.array(z.string()).describe('The questions about sending that a person said yes to for the session'),
+  })
+  .meta({ id: 'SessionFlow' });
+
 /** The verdict on a call, and why. Nothing runs. */
 export const explanation = z
   .object({
@@ -96,6 +105,7 @@ export const explanation = z
     summary: z.string(),
     access: z.array(access),
     preview: z.array(previewBlock),
+    flow: sessionFlow,
   })
   .meta({ id: 'Explanation' });
 export type ExplanationView = z.infer<typeof explanation>;

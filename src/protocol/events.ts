@@ -28,6 +28,10 @@ export const recordedEvent = z.discriminatedUnion('type', [
     args: z.unknown(),
     summary: z.string(),
     access: z.array(access),
+    brings: z
+      .array(z.enum(['private', 'untrusted']))
+      .optional()
+      .describe('Data that its tool says it brings in'),
     collected: z.literal(true).optional().describe('Its changes go to those that the session collects'),
   }),
   recorded('call.finished', ofCall, { tool: z.string(), state: callState, outcome, durationMs: z.number().nullable() }),

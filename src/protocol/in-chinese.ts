@@ -38,6 +38,15 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^Mode strict allows only listed calls\. (?<rest>.+)$/s, 'strict 模式只允许清单内的操作。$rest'],
   [/^Mode plan keeps nothing\.$/, 'plan 模式不保留任何改动。'],
   [/^Mode strict does not ask\. (?<rest>.+)$/s, 'strict 模式不询问。$rest'],
+  // It comes first: it may stand behind another reason.
+  [
+    /^(?:(?<rest>.+) )?It would send to (.+); the session has read (.+) and got text from (.+)\.$/s,
+    '$rest它会向 $2 发送数据；本会话读取过 $3，并取得了来自 $4 的文本。',
+  ],
+  [
+    /^This cannot be allowed permanently: no rule lets data of a session out once untrusted text is in it\. Allow it once instead\.$/,
+    '不能永久允许：会话中有不可信文本后，没有规则能放行数据外发。请改为允许一次。',
+  ],
   [/^(.+) uses the network\.$/s, '$1 会使用网络。'],
   [/^(.+) acts outside the workspace, where nothing can be undone\.$/s, '$1 会作用于工作区之外，那里无法撤销。'],
   [

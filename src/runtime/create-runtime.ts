@@ -18,6 +18,7 @@ import { keepChanges, runLive } from './pipeline/keep-changes.ts';
 import { unconfiguredWorld } from './registry/unconfigured-world.ts';
 import { EvictionSignal } from './resume/eviction-signal.ts';
 import type { Runtime } from './runtime.ts';
+import { SessionFlows } from './session-flows.ts';
 
 /** The choices of a program. Everything has a working default that stays in memory. */
 export interface RuntimeOptions {
@@ -72,6 +73,7 @@ export function createRuntime({ find, madeByRuntime }: ToolLookup, options: Runt
     bus: new EventBus(log),
     locks: new AccessLocks(),
     history: new History(historyLimit),
+    flows: new SessionFlows(store),
     waiters: new CallWaiters(),
     eviction: EvictionSignal.of(store),
     execute: (request) => executeCall(rt, request),

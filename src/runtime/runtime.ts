@@ -12,6 +12,7 @@ import type { ContextParts } from './pipeline/call-context.ts';
 import type { CallRequest } from './pipeline/call-scope.ts';
 import type { Hooks } from './pipeline/hooks.ts';
 import type { EvictionSignal } from './resume/eviction-signal.ts';
+import type { SessionFlows } from './session-flows.ts';
 
 /** All parts that a call uses. Built once, by `createRuntime`, and passed down. */
 export interface Runtime {
@@ -35,6 +36,7 @@ export interface Runtime {
   readonly bus: EventBus;
   readonly locks: AccessLocks;
   readonly history: History;
+  readonly flows: SessionFlows;
   readonly waiters: CallWaiters;
   readonly eviction: EvictionSignal | undefined;
   /** Runs a call inside another one. */

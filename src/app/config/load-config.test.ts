@@ -323,6 +323,7 @@ const CASES: Record<SettingName, { users: unknown; tighter?: [unknown, unknown];
     tighter: [['a.org'], ['a.org']],
     looser: [['10.0.0.0/9'], ['b.org']],
   },
+  dataFlow: { users: 'off', looser: ['ask', 'off'] },
   commandTimeout: { users: 100, tighter: [50, 50], looser: [101] },
   outputLimit: { users: 5000, tighter: [4000, 4000], looser: [6000] },
   approvalTimeout: { users: 60, tighter: [30, 30], looser: [61, null] },

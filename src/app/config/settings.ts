@@ -92,6 +92,12 @@ export const SETTINGS = {
     'Hosts, addresses and ranges that web tools may reach although they are not on the public internet.',
     subsetOf,
   ),
+  dataFlow: setting(
+    z.enum(['ask', 'off']),
+    'ask',
+    'Whether a person is asked before a session that has private data and untrusted text in it sends something out, in every mode and whatever the rules.',
+    neverFromWorkspace,
+  ),
   commandTimeout: setting(
     z.number().positive().max(600),
     120,

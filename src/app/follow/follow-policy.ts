@@ -1,7 +1,8 @@
 import type { Ledger, RuleRecord } from '../../kernel/call/ledger.ts';
+import { FLOW_RULES } from '../../kernel/call/session-flow.ts';
 import { messageOf } from '../../kernel/error.ts';
 import type { Logger, Subject } from '../../kernel/ports.ts';
-import { ok, type Result } from '../../kernel/result.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
 import type { FilePolicy } from '../../kernel/world/file-policy.ts';
 import type { UrlJudge } from '../../kernel/world/web.ts';
@@ -68,7 +69,15 @@ export async function followPolicy(
     const ours = saved.filter((rule) => rule.workspace === null || rule.workspace === workspace);
     const kept = ours.map(({ rule, verdict }) => parseRule(rule, verdict, known));
     const rules = [...fixed, ...kept.flatMap((rule) => (rule.ok ? [rule.value] : []))];
-    return { mode, rules: rules.toSorted(byStrictness), files, home, effects, ...(urls && { urls }) };
+    return {
+      mode,
+      rules: rules.toSorted(byStrictness),
+      files,
+      home,
+      effects,
+      dataFlow: config.dataFlow,
+      ...(urls && { urls }),
+    };
   };
   let options: PolicyOptions;
   let current: ExplainingPolicy;
@@ -101,6 +110,7 @@ export async function followPolicy(
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
     wantsPlaces: (tool) => current.wantsPlaces(tool),
+    wantsFlow: () => current.wantsFlow(),
   };
   const switchMode = async (mode: Mode) => {
     const fixed = fixedFor(mode);
@@ -109,7 +119,12 @@ export async function followPolicy(
     await reload();
     return ok(undefined);
   };
-  const propose: FollowedPolicy['propose'] = (subject, written) => {
+  const propose: FollowedPolicy['propose'] = ({ flow, ...subject }, written) => {
+    const asked = current
+      .explain({ ...subject, ...(flow && { flow }) })
+      .parts.filter(({ verdict }) => verdict === 'ask');
+    if (asked.length > 0 && asked.every(({ rule }) => FLOW_RULES.has(rule)))
+      return fail('INVALID_INPUT', FLOW_IS_ASKED);
     const made = written === undefined ? proposeRules(subject, options) : checkRules(written, subject, options);
     return made.ok ? (refuseSecretInRule(hider, made.value.rules) ?? made) : made;
   };
@@ -117,6 +132,9 @@ export async function followPolicy(
 }
 
 const AGAIN_MS = 1000;
+
+const FLOW_IS_ASKED =
+  'This cannot be allowed permanently: no rule lets data of a session out once untrusted text is in it. Allow it once instead.';
 
 /** Returns the tools that take a command line. */
 function commandTools(tools: readonly Tool[]): string[] {

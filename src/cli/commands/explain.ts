@@ -19,6 +19,7 @@ import { type CommonOptions, withApp } from '../with-app.ts';
 interface ExplainOptions extends CommonOptions {
   readonly input?: string;
   readonly run?: string;
+  readonly session?: string;
 }
 
 export function define(command: Command, cli: Cli): void {
@@ -29,6 +30,7 @@ export function define(command: Command, cli: Cli): void {
     .option('-w, --workspace <folder>', about.workspace)
     .option('--input <json>', about.input)
     .option('--run <command>', about.runExplained)
+    .option('--session <id>', about.sessionExplained)
     .option('--set <name=value>', about.set, collect)
     .option('--json', about.json)
     .allowUnknownOption()
@@ -52,17 +54,23 @@ export function define(command: Command, cli: Cli): void {
         const given = { input: options.input, words: rest };
         const args = readCallArguments(cli, given, (typed) => argumentsOf(typed, schema));
         if (!args.ok) return failWith(cli, args.error);
-        const explained = await explainCall(app, name, args.value);
+        const explained = await explainCall(app, {
+          tool: name,
+          args: args.value,
+          ...(options.session !== undefined && { session: options.session }),
+        });
         if (!explained.ok) return failWith(cli, explained.error);
-        const { verdict, rule, reason, mode, parts, shown } = explained.value;
+        const { verdict, rule, reason, mode, parts, shown, flow } = explained.value;
         if (verdict === 'deny') cli.exitCode = EXIT.denied;
-        if (options.json) return cli.print(toJson({ tool: name, verdict, rule, reason, mode, parts, shown }));
+        if (options.json) return cli.print(toJson({ tool: name, verdict, rule, reason, mode, parts, shown, flow }));
         cli.print(`${name}: ${cli.style.bold(cli.words.verdicts[verdict])}. ${harmless(cli.words.said(reason))}`);
         cli.print(cli.style.dim(`${harmless(rule)} · ${mode}`));
         for (const part of parts)
           cli.print(
             `  ${cli.style.line(`${part.what}: ${cli.words.verdicts[part.verdict]} (${part.rule}) ${cli.words.said(part.reason)}`, 2)}`,
           );
+        for (const origin of ['private', 'untrusted', 'agreed'] as const)
+          if (flow[origin].length > 0) cli.print(harmless(cli.words.flow[origin](flow[origin].join(', '))));
         if (verdict !== 'ask') return;
         cli.print(cli.words.wouldBeShown);
         for (const line of previewLines(shown.preview, cli.words)) cli.print(`  ${line}`);

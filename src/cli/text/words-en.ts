@@ -53,6 +53,7 @@ export const en = {
     edit: 'other arguments as JSON; missing ones stay unchanged',
     always: 'also save the narrowest rules that allow it from now on',
     runExplained: 'run a command and show what it would change; keeps nothing',
+    sessionExplained: 'the session in which the call would be made',
     changesId: 'the id that toolwright changes lists',
     keptPaths: 'keep only these; a folder stands for everything in it',
     denyMessage: 'the reason, sent to the model',
@@ -191,6 +192,11 @@ export const en = {
   moreLines: (count: number) => `… ${count} more lines`,
   wouldBeShown: 'The approval would show:',
   verdicts: { allow: 'runs without asking', ask: 'needs approval', deny: 'is refused' },
+  flow: {
+    private: (sources: string) => `Private data in the session: ${sources}`,
+    untrusted: (sources: string) => `Untrusted text in the session: ${sources}`,
+    agreed: (places: string) => `Agreed to in the session: ${places}`,
+  },
   noSession: (session: string) => `Unknown session ${session}. toolwright history --sessions lists all.`,
   replaying: 'Replay of a recorded session. Nothing is executed.',
   /** Translates a sentence of the runtime, such as the reason for an approval or a failure. */

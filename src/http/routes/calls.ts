@@ -1,12 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { type CallRecord, type Effect, isFinal } from '../../kernel/call/call.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import { NO_FLOW } from '../../kernel/call/session-flow.ts';
 import type { Failure } from '../../kernel/error.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
 import type { CallOptions } from '../../runtime/executor.ts';
 import { Quota } from '../../runtime/order/quota.ts';
 import { newCallId } from '../../runtime/pipeline/call-scope.ts';
+import type { Review } from '../../runtime/pipeline/review.ts';
 import type { Backend, WorkspaceBackend } from '../backend.ts';
 import { type Credential, maySee } from '../credentials.ts';
 import { FinishedCalls } from '../finished-calls.ts';
@@ -100,11 +102,7 @@ export function callRoutes(backend: Backend): CallHandlers {
       const { workspace, session } = place;
       const context = contextFor(workspace.context, { session });
       const reviewed = await workspace.executor.review(body.tool, context, body.args ?? {});
-      if (!reviewed.ok) return failureResponse(reviewed.error);
-      const { tool, args, verdict, shown } = reviewed.value;
-      const { summary, access, verdicts: parts, preview } = shown;
-      const { verdict: decided, rule, reason } = verdict;
-      return json({ tool, args, verdict: decided, rule, reason, parts, summary, access, preview });
+      return reviewed.ok ? json(explanationOf(reviewed.value)) : failureResponse(reviewed.error);
     },
 
     async listHistory({ query, who }) {
@@ -215,6 +213,13 @@ interface KeyDifferences {
   agent?: string | undefined;
   timeout?: number | undefined;
   dryRun?: boolean | undefined;
+}
+
+function explanationOf({ tool, args, verdict: decided, shown, subject }: Review) {
+  const { summary, access, verdicts, preview } = shown;
+  const { verdict, rule, reason } = decided;
+  const { flow = NO_FLOW } = subject;
+  return { tool, args, verdict, rule, reason, parts: verdicts, summary, access, preview, flow };
 }
 
 function contextFor(base: ExecutionContext, { session, agent, timeout, dryRun }: KeyDifferences): ExecutionContext {

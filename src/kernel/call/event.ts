@@ -1,4 +1,4 @@
-import type { Access } from '../tool/access.ts';
+import type { Access, DataOrigin } from '../tool/access.ts';
 import type { PresentedCall } from './approval.ts';
 import type { CallRecord, CallState, FinalState, Outcome } from './call.ts';
 import type { AssistantMessage, ResultPart, RunEnd, Usage } from './message.ts';
@@ -40,6 +40,8 @@ export interface EventData extends SessionEventData {
     access: readonly Access[];
     /** Its changes of files go to those that the session collects: there is nothing to undo in the workspace. */
     collected?: true;
+    /** Data that its tool brings in beside what its access says. */
+    brings?: readonly DataOrigin[];
   };
   /** The duration is null when the process that could measure it did not end the call. */
   'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number | null };

@@ -53,6 +53,9 @@ export type Access =
   /** The tool does not declare it. The call needs approval, never runs twice, and runs alone. */
   | { readonly kind: 'unknown' };
 
+/** `private`: the user's own data. `untrusted`: text that somebody else wrote, which may try to instruct the model. */
+export type DataOrigin = 'private' | 'untrusted';
+
 /** `example.org`, `*.example.org`, either with `:port`, or `*` for every host; hosts in `notTo` are excluded. */
 export interface HostPatterns {
   readonly to: readonly string[];

@@ -8,7 +8,7 @@ import type { Commands } from '../world/commands.ts';
 import type { Stages } from '../world/stage.ts';
 import type { Web } from '../world/web.ts';
 import type { Files, Search } from '../world/workspace.ts';
-import type { Access } from './access.ts';
+import type { Access, DataOrigin } from './access.ts';
 import { ToolCategory } from './category.ts';
 import type { InputSchema, JsonSchema, ParameterAliases } from './input-schema.ts';
 import type { KeptChanges } from './kept-changes.ts';
@@ -25,6 +25,13 @@ export type RulePatterns = 'commands' | 'code' | 'paths' | 'hosts' | 'none';
 
 /** The changes that a tool makes to the files that rules about it name. */
 export type FileChangeKind = 'writes' | 'deletes' | 'both';
+
+export interface ToolFlow {
+  /** The origin of its results. Files and output of commands are private without it, and text from the web is untrusted. */
+  readonly brings?: readonly DataOrigin[];
+  /** Whether it can send data out. Left out: as its access says, and a tool of unknown access can. */
+  readonly sends?: boolean;
+}
 
 /** Everything a running tool gets: the context of its call, and its only access to the world. */
 export interface ToolContext extends Readonly<ExecutionContext> {
@@ -79,6 +86,8 @@ export interface Tool<I = unknown, O = unknown, P = I> {
    * does not cover deletions; `deletes`: its rules hold only for deletions. Left out: its rules are about its own calls.
    */
   readonly changesFiles?: FileChangeKind;
+  /** The data that it brings in and sends out beside what its access says. */
+  readonly flow?: ToolFlow;
   /** The schema of `value`, for programs. */
   readonly outputJson?: JsonSchema;
   /** One line for a person, also shown by a dry run: "Read src/a.ts". */
@@ -154,7 +163,16 @@ type ToolDefinition<I extends z.ZodType, O extends z.ZodType, P> = {
   attachments?(value: z.input<O>, metadata: Metadata): readonly Attachment[];
 } & Pick<
   Tool<z.output<I>>,
-  'access' | 'approval' | 'preview' | 'rehearse' | 'seconds' | 'patterns' | 'version' | 'madeBy' | 'changesFiles'
+  | 'access'
+  | 'approval'
+  | 'preview'
+  | 'rehearse'
+  | 'seconds'
+  | 'patterns'
+  | 'version'
+  | 'madeBy'
+  | 'changesFiles'
+  | 'flow'
 >;
 
 /**

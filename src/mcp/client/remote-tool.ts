@@ -34,6 +34,8 @@ export function remoteTool(listed: ListedTool, { server, pins, toInput }: Remote
     version: fingerprint,
     input: toInput(inputJson),
     ...(structured && { outputJson: schemaToShow(listed.outputSchema) }),
+    // A tool that says nothing of itself reaches the world outside, as the protocol has it.
+    flow: { brings: ['untrusted'], sends: listed.annotations?.openWorldHint !== false },
     summary: () => `${shownName} of the MCP server ${server.name}`,
     approval: () => changeSince(pins.known(server.name)?.get(listed.name)),
     async run(input, ctx) {

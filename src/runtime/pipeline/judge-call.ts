@@ -1,5 +1,6 @@
+import type { SessionFlow } from '../../kernel/call/session-flow.ts';
 import type { Subject, Verdict } from '../../kernel/ports.ts';
-import { fail, isPromise, type MaybePromise, type Result } from '../../kernel/result.ts';
+import { andThen, fail, isPromise, type MaybePromise, type Result } from '../../kernel/result.ts';
 import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
 import type { OwnReason, PlanFailure } from '../../kernel/tool/plan.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
@@ -155,12 +156,29 @@ interface JudgedAccess extends ProposedCall {
   readonly own: OwnReason | undefined;
   readonly derived: DerivedPlan | undefined;
   readonly places: readonly PlannedPlace[] | undefined;
+  readonly flow?: SessionFlow;
 }
 
-function askPolicy(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePromise<PlannedCall> {
-  const { tool, own } = judged;
-  const access = call.request.isLive ? liveAccess(judged.access) : judged.access;
-  call.request.turn?.declare(access);
+function askPolicy(rt: Runtime, call: CallScope, given: JudgedAccess): MaybePromise<PlannedCall> {
+  const judged = call.request.isLive ? { ...given, access: liveAccess(given.access) } : given;
+  call.request.turn?.declare(judged.access);
+  if (!maySend(rt, call, judged)) return decide(rt, call, judged);
+  call.stage = 'store';
+  const flow = call.bounded(rt.flows.of(call.session));
+  return andThen(flow, (known) => decide(rt, call, { ...judged, flow: known }));
+}
+
+/** Whether the flow of the session matters for the verdict. A review shows it in any case. */
+function maySend(rt: Runtime, call: CallScope, { tool, access }: JudgedAccess): boolean {
+  if (call.request.isReview) return true;
+  if (rt.policy.wantsFlow?.() !== true) return false;
+  return tool.flow?.sends === true || access.some(({ kind }) => SENDING_KINDS.has(kind));
+}
+
+const SENDING_KINDS: ReadonlySet<Access['kind']> = new Set(['process.run', 'net.fetch', 'unknown']);
+
+function decide(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePromise<PlannedCall> {
+  const { tool, own, access, flow } = judged;
   const wantsPlaces = call.request.isReview === true || rt.policy.wantsPlaces?.(tool.name) === true;
   const places = wantsPlaces ? resolveSymlinks(access, call.ctx.files) : undefined;
   call.stage = 'policy';
@@ -173,6 +191,8 @@ function askPolicy(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePro
     asksAlways: typeof own === 'object',
     ...(places !== undefined && { places }),
     ...(rt.world.collects?.(call.session) && { isCollected: true }),
+    ...(tool.flow?.sends !== undefined && { sends: tool.flow.sends }),
+    ...(flow !== undefined && { flow }),
     ...judged.derived?.plan.staged,
     context: call.context,
   };

@@ -39,6 +39,7 @@ function start(rt: Runtime, call: CallScope, admitted: PlannedCall): MaybePromis
   const move: CallMove = { from: BEFORE_START, to: 'running', set: { args, effect: tool.effect, startedAt: at } };
   const data: EventData['call.started'] = { tool: tool.name, args, summary, access };
   if (rt.world.collects?.(call.session)) data.collected = true;
+  if (tool.flow?.brings !== undefined) data.brings = tool.flow.brings;
   const recorded = record(rt, call, move, { type: 'call.started', callId, at, data });
   if (recorded === undefined || changesNothing(admitted)) return run(rt, call, admitted, at);
   return recorded.then(() => run(rt, call, admitted, at));

@@ -35,7 +35,7 @@ export const runCode = defineTool({
 
   summary: ({ language, code, network }) =>
     `Run ${code.split('\n').length} lines of ${language}${network ? ' with network' : ''}`,
-  access: ({ language, code, args, cwd }) => [
+  access: ({ language, code, args, cwd, network }) => [
     {
       kind: 'process.run',
       command: code,
@@ -43,6 +43,7 @@ export const runCode = defineTool({
       code: language,
       ...(cwd !== undefined && { cwd }),
       ...(args.length > 0 && { args }),
+      ...(network && { network }),
     },
   ],
   approval({ network, hosts }) {
