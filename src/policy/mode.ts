@@ -3,7 +3,7 @@ import type { AccessJudgement } from './access-judgement.ts';
 /**
  * How much runs without approval.
  *   plan    reads, and commands whose changes are discarded; the rest is refused
- *   ask     reads, new files, commands without effects outside, and allowed uses run; the rest needs approval
+ *   ask     reads, new files, moves to free names, commands without effects outside, and allowed uses run; the rest needs approval
  *   auto    everything that the sandbox contains runs; approval is needed only where the effect is unknown or lasting
  *   strict  reads, new files and allowed uses run, commands only when they are allowed; the rest is refused without asking
  */
@@ -16,8 +16,8 @@ export function applyMode(mode: Mode, objection: AccessJudgement): AccessJudgeme
   if (mode === 'plan' && objection.changes) return refused(objection, 'Mode plan only reads');
   if (objection.verdict === 'allow') return objection;
   if (mode === 'strict') return refused(objection, 'Mode strict allows only listed calls');
-  if (mode === 'auto' && objection.liftable) return { ...objection, verdict: 'allow', rule: 'mode auto' };
-  return objection;
+  const isLifted = mode === 'auto' ? objection.liftable : objection.losesNothing;
+  return isLifted ? { ...objection, verdict: 'allow', rule: `mode ${mode}` } : objection;
 }
 
 function refused(objection: AccessJudgement, why: string): AccessJudgement {

@@ -65,6 +65,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^It creates a new file\.$/, '它会新建一个文件。'],
   [/^It would change (.+), which leads to (.+)\.$/s, '它会修改 $1（指向 $2）。'],
   [/^It would delete (.+), which leads to (.+)\.$/s, '它会删除 $1（指向 $2）。'],
+  [/^It would move (.+) to (.+)\.$/s, '它会把 $1 移动到 $2。'],
   [/^It would change (.+)\.$/s, '它会修改 $1。'],
   [/^It changes (.+), which exists\.$/s, '它会修改已存在的 $1。'],
   [/^It (?:would delete|deletes) (.+)\.$/s, '它会删除 $1。'],

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MODES } from '../../src/policy/mode.ts';
@@ -96,5 +96,31 @@ describe.each(MODES)('in mode %s', (mode) => {
       expect(answer.code, `${tool} ${JSON.stringify(args)}: ${answer.message}`).toBe(code);
     }
     expect(await server.pending()).toEqual([]);
+  });
+});
+
+describe('in the default mode', () => {
+  test('[E06] a move to a free name runs unasked, and one onto a file asks', async () => {
+    await using server = await serverIn();
+    expect((await call(server, 'move_file', { from: 'a.txt', to: 'sub/c.txt' })).state).toBe('succeeded');
+    const free = await call(server, 'move_file', { from: 'src', to: 'lib', overwrite: true });
+    expect(free).toMatchObject({ state: 'succeeded', value: { replaced: false } });
+    expect(await server.pending()).toEqual([]);
+    const over = await call(server, 'move_file', { from: 'b.txt', to: 'sub/c.txt', overwrite: true });
+    expect(over.state).toBe('awaiting_approval');
+    expect(readFileSync(join(server.workspace, 'sub/c.txt'), 'utf8')).toBe('one\n');
+    expect(existsSync(join(server.workspace, 'lib'))).toBe(true);
+  });
+
+  test('[E06] a rule still asks about a move, and what is protected is asked about', async () => {
+    await using server = await serverIn();
+    mkdirSync(join(server.workspace, '.vscode'));
+    writeFileSync(join(server.workspace, '.vscode/tasks.json'), '{}');
+    for (const [from, to] of [
+      ['.vscode/tasks.json', 'tasks.json'],
+      ['b.txt', '.vscode/settings.json'],
+    ]) {
+      expect((await call(server, 'move_file', { from, to })).state, from).toBe('awaiting_approval');
+    }
   });
 });
