@@ -15,6 +15,8 @@ export interface AccessJudgement {
   readonly changes: boolean;
   /** Set when the mode denies what no rule and no file policy denies. */
   readonly byMode?: true;
+  /** Of a denial: the code of the failure. Left out: PERMISSION_DENIED. */
+  readonly code?: 'INVALID_PATH' | 'PERMISSION_DENIED';
 }
 
 /** The access that is granted, and everything that was judged about it. */

@@ -6,7 +6,7 @@ import { judgeChanges } from './judge-changes.ts';
 import { judgeFile } from './judge-file.ts';
 import { BACKGROUND, judgeRun } from './judge-run.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
-import { applyMode, type Mode } from './mode.ts';
+import { applyMode, type Mode, requireRelative } from './mode.ts';
 import type { PolicyOptions } from './policy-options.ts';
 
 /** A verdict with everything that led to it, for a person who asks why. */
@@ -53,7 +53,10 @@ function explain(subject: Subject, options: PolicyOptions): Explanation {
   const access = judged.map((each) => each.access);
   const byRule = verdict === 'allow' ? judged.find((each) => each.byRule !== undefined)?.byRule : undefined;
   const byMode = verdict === 'deny' && parts.every((part) => part.verdict !== 'deny' || part.byMode);
-  if (byMode) return { verdict, rule, reason, mode, parts, access, byMode };
+  if (byMode) {
+    const code = parts.find((part) => part.byMode)?.code;
+    return { verdict, rule, reason, mode, parts, access, byMode, ...(code && { code }) };
+  }
   if (byRule === undefined) {
     const mayRehearse = verdict === 'ask' && parts.every(isHarmlessOffline);
     return { verdict, rule, reason, mode, parts, access, ...(mayRehearse && { mayRehearse }) };
@@ -77,16 +80,11 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
   switch (access.kind) {
     case 'fs.read':
     case 'fs.write':
-    case 'fs.delete':
-      return {
-        access,
-        parts: [
-          applyMode(
-            mode,
-            judgeFile(access, own, files, { ...placeOf(access, subject), isCollected: subject.isCollected === true }),
-          ),
-        ],
-      };
+    case 'fs.delete': {
+      const place = { ...placeOf(access, subject), isCollected: subject.isCollected === true };
+      const judged = applyMode(mode, judgeFile(access, own, files, place));
+      return { access, parts: [mode === 'strict' ? requireRelative(access.path, judged) : judged] };
+    }
     case 'net.fetch':
       return {
         access: { ...access, redirects: grantedRedirects(own, options.urls) },

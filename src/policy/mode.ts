@@ -23,3 +23,10 @@ export function applyMode(mode: Mode, objection: AccessJudgement): AccessJudgeme
 function refused(objection: AccessJudgement, why: string): AccessJudgement {
   return { ...objection, verdict: 'deny', byMode: true, reason: `${why}. ${objection.reason}` };
 }
+
+/** Denies an absolute path, which rules about a workspace do not name. Any other denial stays as it is. */
+export function requireRelative(path: string, judged: AccessJudgement): AccessJudgement {
+  if (!path.startsWith('/') || judged.verdict === 'deny') return judged;
+  const reason = `Access denied: mode strict takes no absolute paths. Write the path relative to the workspace root instead of ${path.slice(0, 200)}.`;
+  return { ...judged, verdict: 'deny', rule: 'absolute path', reason, byMode: true, code: 'INVALID_PATH' };
+}

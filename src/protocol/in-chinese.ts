@@ -36,6 +36,10 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   // Reasons for an approval or a refusal.
   [/^Mode plan only reads\. (?<rest>.+)$/s, 'plan 模式只允许读取。$rest'],
   [/^Mode strict allows only listed calls\. (?<rest>.+)$/s, 'strict 模式只允许清单内的操作。$rest'],
+  [
+    /^Access denied: mode strict takes no absolute paths\. Write the path relative to the workspace root instead of (.+)\.$/s,
+    '拒绝访问：strict 模式不接受绝对路径。请不要写 $1，改用相对于工作区根目录的路径。',
+  ],
   [/^Mode plan keeps nothing\.$/, 'plan 模式不保留任何改动。'],
   [/^Mode strict does not ask\. (?<rest>.+)$/s, 'strict 模式不询问。$rest'],
   [/^(.+) uses the network\.$/s, '$1 会使用网络。'],

@@ -124,3 +124,24 @@ describe('in the default mode', () => {
     }
   });
 });
+
+test.each(MODES)(
+  '[A08] in mode %s an absolute path inside the workspace is accepted, unless the mode is strict',
+  async (mode) => {
+    await using server = await serverIn(mode);
+    const inside = (path: string) => join(server.workspace, path);
+    const reads: [string, Json][] = [
+      ['read_file', { path: inside('b.txt') }],
+      ['list_directory', { path: server.workspace }],
+      ['grep', { pattern: 'b', path: server.workspace }],
+      ['glob', { pattern: '*', path: inside('src') }],
+    ];
+    const writes: [string, Json][] = [['write_file', { path: inside('new.txt'), content: 'x' }]];
+    for (const [tool, args] of [...reads, ...(mode === 'plan' ? [] : writes)]) {
+      const { code, message } = await call(server, tool, args);
+      expect(code, `${tool}: ${message}`).toBe(mode === 'strict' ? 'INVALID_PATH' : undefined);
+      if (mode === 'strict') expect(message).toContain('Write the path relative to the workspace root');
+    }
+    expect(existsSync(inside('new.txt'))).toBe(mode === 'ask' || mode === 'auto');
+  },
+);
