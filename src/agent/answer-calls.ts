@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ExecutionContext } from '../kernel/call/execution-context.ts';
 import type { AssistantMessage, CallPart, ResultPart, ResultsMessage } from '../kernel/call/message.ts';
-import type { ErrorCode } from '../kernel/error.ts';
+import { type ErrorCode, knownCode } from '../kernel/error.ts';
 import type { Tool } from '../kernel/tool/tool.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
@@ -63,7 +63,7 @@ function refusalOf({ stop }: AssistantMessage, { name, problem }: CallPart, at: 
 
 function toResult({ id, name, args }: CallPart, answer: ToolResult, executor: ToolExecutor): ResultPart {
   const { callId, ok } = answer;
-  const words = ok || FROM_OUTSIDE[answer.error.code];
+  const words = ok || FROM_OUTSIDE[knownCode(answer.error.code)];
   const tool = executor.offered().find((offered) => offered.name === name);
   const source = tool === undefined ? name : `${name}: ${summaryOf(tool, args)}`;
   const text = words ? markUntrusted(answer.text, { source, secret: secretOf(callId) }) : answer.text;

@@ -1,4 +1,4 @@
-import type { ErrorCode, Failure } from '../kernel/error.ts';
+import { type ErrorCode, type Failure, knownCode } from '../kernel/error.ts';
 
 /** Exit codes that scripts may rely on. */
 export const EXIT = {
@@ -33,6 +33,9 @@ const BY_CODE: Record<ErrorCode, number> = {
   INTERNAL: EXIT.failed,
 };
 
-export function exitCodeOf({ code }: Pick<Failure, 'code'>): number {
-  return BY_CODE[code];
+/** Of a program that a signal ended, the exit code is the one that shells report. */
+export function exitCodeOf({ code, details }: Pick<Failure, 'code' | 'details'>): number {
+  const { signal, exitCode, endedBy } = details ?? {};
+  const isSignal = code === 'EXECUTION_ERROR' && typeof signal === 'string' && endedBy === null;
+  return isSignal && typeof exitCode === 'number' ? exitCode : BY_CODE[knownCode(code)];
 }

@@ -360,6 +360,14 @@ test('[E20] each error code reaches a program through the command line', { timeo
   ]);
 });
 
+test('[E20] call exits with the code of the signal that ended a program', { timeout: 180_000 }, async () => {
+  using place = createCliFixture(PATH);
+  const killed = await cli(place, ['call', 'bash', '--command', 'kill -KILL $$', '--json']);
+  expect(killed.code).toBe(137);
+  expect(JSON.parse(killed.out).error).toMatchObject({ code: 'EXECUTION_ERROR', details: { exitCode: 137 } });
+  expect((await cli(place, ['call', 'run_code', '--language', 'bash', '--code', 'kill -TERM $$'])).code).toBe(143);
+});
+
 test('without a key, chat is a place to call tools by hand, with approval and edit', async () => {
   using place = createCliFixture(PATH, { 'a.txt': 'alpha' });
   const input = [

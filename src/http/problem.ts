@@ -1,4 +1,4 @@
-import type { Failure } from '../kernel/error.ts';
+import { type Failure, knownCode } from '../kernel/error.ts';
 import type { Problem, ProblemCode } from '../protocol/problem.ts';
 
 /** Status and title of every code. A new code does not compile before it is listed here. */
@@ -56,5 +56,5 @@ export function refuse(code: ProblemCode, message: string, details?: Record<stri
 }
 
 export function failureResponse({ code, message, details }: Failure): Response {
-  return problemResponse({ code, message, details });
+  return problemResponse({ code: knownCode(code), message, details });
 }

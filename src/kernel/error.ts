@@ -24,12 +24,15 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** A code that a tool made up, such as QUOTA_EXCEEDED. It reaches every caller as it is, and doors treat it as EXECUTION_ERROR. */
+export type OwnErrorCode = string & Record<never, never>;
+
 /** JSON, small, without stacks or secrets. */
 export type Details = Record<string, unknown>;
 
 /** A failure as plain data: what tools return and what goes over every wire. */
 export interface Failure {
-  code: ErrorCode;
+  code: ErrorCode | OwnErrorCode;
   /** For the person or model that must act: what happened and what to do next. */
   message: string;
   details?: Details;
@@ -38,10 +41,14 @@ export interface Failure {
 /** The same failure as an Error, with the tool's name, as the library returns and throws it. */
 export class ToolError extends Error implements Failure {
   readonly toolName: string;
-  readonly code: ErrorCode;
+  readonly code: Failure['code'];
   readonly details?: Details;
 
-  constructor(toolName: string, message: string, more: { code?: ErrorCode; details?: Details; cause?: unknown } = {}) {
+  constructor(
+    toolName: string,
+    message: string,
+    more: { code?: Failure['code']; details?: Details; cause?: unknown } = {},
+  ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'ToolError';
     this.toolName = toolName;
@@ -75,19 +82,25 @@ export function messageOf(thrown: unknown): string {
   return `threw ${thrown === undefined ? 'undefined' : `a ${typeof thrown}`}`;
 }
 
-/**
- * Turns any error of a tool into a failure that can be passed on. The doors know a closed list of codes, so a code of the
- * tool's own goes into the details; details that are not JSON are left out.
- */
+/** Returns the code by which a door decides: EXECUTION_ERROR in place of a code that a tool made up. */
+export function knownCode(code: Failure['code']): ErrorCode {
+  return isKnown(code) ? code : 'EXECUTION_ERROR';
+}
+
+function isKnown(code: string): code is ErrorCode {
+  return (ERROR_CODES as readonly string[]).includes(code);
+}
+
+/** Shapes of codes that are passed on; anything else that a tool calls a code goes into the details. */
+const CODE = /^[\w.:-]{1,100}$/;
+
+/** Turns any error of a tool into a failure that can be passed on. Details that are not JSON are left out. */
 export function toFailure(error: unknown): Failure {
   const { code, message, details } = (error ?? {}) as Partial<Record<keyof Failure, unknown>>;
   const text = typeof message === 'string' ? message : messageOf(error);
-  const known = typeof code === 'string' && (ERROR_CODES as readonly string[]).includes(code);
   const kept = jsonObject(details);
-  if (known)
-    return kept === undefined
-      ? { code: code as ErrorCode, message: text }
-      : { code: code as ErrorCode, message: text, details: kept };
+  if (typeof code === 'string' && CODE.test(code))
+    return kept === undefined ? { code, message: text } : { code, message: text, details: kept };
   return {
     code: 'EXECUTION_ERROR',
     message: text,

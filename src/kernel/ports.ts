@@ -150,6 +150,8 @@ export interface Verdict {
   readonly byRule?: true;
   /** Of a denial: only the mode denies the call, no rule and no file policy. A call that cannot work then fails with its own code. */
   readonly byMode?: true;
+  /** Of a denial: the code of the failure. Left out: PERMISSION_DENIED. */
+  readonly code?: 'INVALID_PATH' | 'PERMISSION_DENIED';
   /**
    * Of a question: a run without network of which nothing is kept has no effect that it asks about, and no rule of the user asks.
    * So a dry run may try the call.

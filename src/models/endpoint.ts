@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AssistantMessage } from '../kernel/call/message.ts';
-import { type Failure, messageOf } from '../kernel/error.ts';
+import { type Failure, knownCode, messageOf } from '../kernel/error.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { fieldsOf, type JsonFields } from './fields.ts';
 import { GuardedRequest, type GuardedRequestOptions } from './guarded-request.ts';
@@ -47,9 +47,10 @@ export async function streamTurn(
     const failure = withoutKey(answer.failure, endpoint.key);
     const waitMs = afterMs ?? backoff(retryDelayMs, tried);
     if (!retry) return { ok: false, error: failure };
-    if (tried >= tries) return fail(failure.code, `${failure.message}. It failed ${tried} times; try again later.`);
+    if (tried >= tries)
+      return fail(knownCode(failure.code), `${failure.message}. It failed ${tried} times; try again later.`);
     if (waitMs > MAX_WAIT_MS) {
-      return fail(failure.code, `${failure.message}. ${who} asks to wait ${Math.ceil(waitMs / 1000)} s.`);
+      return fail(knownCode(failure.code), `${failure.message}. ${who} asks to wait ${Math.ceil(waitMs / 1000)} s.`);
     }
     const next = `Trying again in ${(waitMs / 1000).toFixed(1)} s (${tried + 1} of ${tries}).`;
     onDelta?.({ kind: 'restarted', text: `${failure.message}. ${next}` });

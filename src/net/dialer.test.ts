@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { createServer, connect as tcp } from 'node:net';
+import { createServer, Socket, connect as tcp } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { specialKind } from './address.ts';
 import { createDialer } from './dialer.ts';
@@ -103,6 +103,34 @@ test('entries of every kind that is understood are well-formed', () => {
     null,
   );
 });
+
+test.each<[string, number, string[], boolean]>([
+  ['a.test', 80, ['a.test'], true],
+  ['a.test', 443, ['*.test', 'a.test'], true],
+  ['a.test', 22, ['a.test'], false],
+  ['a.test', 22, ['a.test:443', 'a.test'], false],
+  ['a.test', 22, ['a.test', 'a.test:22'], true],
+  ['b.a.test', 8443, ['*.a.test:8443'], true],
+  ['8.8.8.8', 53, ['8.8.8.8'], false],
+])('%s:%i with the hosts %j is dialled: %s', async (host, port, hosts, dialled) => {
+  const connected: number[] = [];
+  const connect = (_: string, to: number) => {
+    connected.push(to);
+    return dead();
+  };
+  const answer = await createDialer({ resolve: async () => ['8.8.8.8'], connect }).dial({ host, port }, { hosts });
+  expect(connected).toEqual(dialled ? [port] : []);
+  if (dialled) return;
+  expect(answer).toMatchObject({ ok: false, error: { code: 'PERMISSION_DENIED' } });
+  expect(answer.ok ? '' : answer.error.message).toContain(`allow ${host}:${port} as well`);
+});
+
+/** A socket that never connects. */
+function dead(): Socket {
+  const socket = new Socket();
+  queueMicrotask(() => socket.destroy(new Error('nobody is there')));
+  return socket;
+}
 
 test('an access with an entry that means nothing is refused by name', () => {
   const { check } = createDialer();

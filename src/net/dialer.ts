@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Dialer, DialledConnection } from '../kernel/world/dialer.ts';
 import type { NetworkAccess } from '../kernel/world/sandbox.ts';
 import { isListed, isRange, specialKind } from './address.ts';
-import { isAllowedHost, malformedHost, normalHost } from './hosts.ts';
+import { isAllowedHost, listsPort, malformedHost, normalHost } from './hosts.ts';
 
 export interface DialerOptions {
   /** All addresses of a name. Default: the system's resolver. */
@@ -101,9 +101,17 @@ function refuseTarget(name: string, port: number): Result<never> | null {
 }
 
 function refuseHost(name: string, port: number, access: NetworkAccess): Result<never> | null {
-  if (isAllowedHost(name, port, access.hosts)) return null;
+  if (isAllowedHost(name, port, access.hosts)) {
+    if (port === 80 || port === 443 || listsPort(name, port, access.hosts)) return null;
+    const why = `${name} is an allowed host on the ports 80 and 443 only, because its entry names no port`;
+    return fail('PERMISSION_DENIED', `${why}. Ask the user to allow ${withPort(name, port)} as well.`);
+  }
   const listed = access.hosts.length === 0 ? 'none is' : `allowed are ${access.hosts.join(', ')}`;
   return fail('PERMISSION_DENIED', `${name}:${port} is not an allowed host (${listed}). Ask the user to allow it.`);
+}
+
+function withPort(name: string, port: number): string {
+  return isIP(name) === 6 ? `[${name}]:${port}` : `${name}:${port}`;
 }
 
 /** Refuses a name with one non-public address: which address is dialled must not be luck. */

@@ -9,10 +9,14 @@ export interface AccessJudgement {
   readonly reason: string;
   /** Whether mode `auto` may answer in the person's place. */
   readonly liftable: boolean;
+  /** Nothing is lost by it, so that mode `ask` answers as well. */
+  readonly losesNothing?: true;
   /** Whether it is more than reading, which mode `plan` never allows. */
   readonly changes: boolean;
   /** Set when the mode denies what no rule and no file policy denies. */
   readonly byMode?: true;
+  /** Of a denial: the code of the failure. Left out: PERMISSION_DENIED. */
+  readonly code?: 'INVALID_PATH' | 'PERMISSION_DENIED';
 }
 
 /** The access that is granted, and everything that was judged about it. */

@@ -8,7 +8,7 @@ import { judgeFile } from './judge-file.ts';
 import { judgeFlow, withoutIdleNetwork } from './judge-flow.ts';
 import { BACKGROUND, judgeRun } from './judge-run.ts';
 import { grantedRedirects, judgeSearch, judgeUrl } from './judge-web.ts';
-import { applyMode, type Mode } from './mode.ts';
+import { applyMode, type Mode, requireRelative } from './mode.ts';
 import type { PolicyOptions } from './policy-options.ts';
 import { rulesAboutChange } from './rules/path-rule.ts';
 import type { Rule } from './rules/rule.ts';
@@ -82,7 +82,10 @@ function explainCall(subject: Subject, judged: readonly JudgedAccess[], options:
   const access = judged.map((each) => each.access);
   const byRule = verdict === 'allow' ? judged.find((each) => each.byRule !== undefined)?.byRule : undefined;
   const byMode = verdict === 'deny' && parts.every((part) => part.verdict !== 'deny' || part.byMode);
-  if (byMode) return { verdict, rule, reason, mode, parts, access, byMode };
+  if (byMode) {
+    const code = parts.find((part) => part.byMode)?.code;
+    return { verdict, rule, reason, mode, parts, access, byMode, ...(code && { code }) };
+  }
   if (byRule === undefined) {
     const mayRehearse = verdict === 'ask' && parts.every(isHarmlessOffline);
     return { verdict, rule, reason, mode, parts, access, ...(mayRehearse && { mayRehearse }) };
@@ -112,19 +115,11 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
   switch (access.kind) {
     case 'fs.read':
     case 'fs.write':
-    case 'fs.delete':
-      return {
-        access,
-        parts: [
-          applyMode(
-            mode,
-            judgeFile(access, rulesAboutFile(access, subject.tool, rules), files, {
-              ...placeOf(access, subject),
-              isCollected: subject.isCollected === true,
-            }),
-          ),
-        ],
-      };
+    case 'fs.delete': {
+      const place = { ...placeOf(access, subject), isCollected: subject.isCollected === true };
+      const judged = applyMode(mode, judgeFile(access, rulesAboutFile(access, subject.tool, rules), files, place));
+      return { access, parts: [mode === 'strict' ? requireRelative(access.path, judged) : judged] };
+    }
     case 'net.fetch':
       return {
         access: { ...access, redirects: grantedRedirects(access, own, options.urls) },

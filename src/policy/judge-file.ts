@@ -44,6 +44,10 @@ export function judgeFile(
   if (access.kind === 'fs.read') return said('allow', 'reading', 'Reading inside the workspace is allowed.');
   if (access.kind === 'fs.write' && access.expect === 'absent')
     return said('allow', 'new file', 'It creates a new file.');
+  if (access.kind === 'fs.delete' && access.movedTo !== undefined) {
+    const moving = said('ask', 'moving', `It would move ${access.path} to ${access.movedTo}.`, true);
+    return { ...moving, losesNothing: true };
+  }
   const change = access.kind === 'fs.delete' ? 'delete' : 'change';
   const leading = leadsTo === undefined ? '' : `, which leads to ${leadsTo}`;
   return said('ask', 'changing', `It would ${change} ${access.path}${leading}.`, true);

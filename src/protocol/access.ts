@@ -9,7 +9,12 @@ export const access = z
       path: z.string(),
       expect: z.union([z.literal('absent'), z.object({ version: z.string() })]).optional(),
     }),
-    z.object({ kind: z.literal('fs.delete'), path: z.string(), recursive: z.boolean().optional() }),
+    z.object({
+      kind: z.literal('fs.delete'),
+      path: z.string(),
+      recursive: z.boolean().optional(),
+      movedTo: z.string().optional().describe('It is only moved, to a name that is free'),
+    }),
     z.object({
       kind: z.literal('fs.apply'),
       stage: z.string().describe('The pending changes'),

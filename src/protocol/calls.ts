@@ -9,7 +9,7 @@ export const callState = z.enum(CALL_STATES).meta({ id: 'CallState' });
 
 export const failure = z
   .object({
-    code: z.enum(ERROR_CODES),
+    code: z.string().describe(`A code that a tool made up, or one of ${ERROR_CODES.join(', ')}`),
     message: z.string(),
     details: z.record(z.string(), z.unknown()).optional(),
   })

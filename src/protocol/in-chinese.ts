@@ -36,6 +36,10 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   // Reasons for an approval or a refusal.
   [/^Mode plan only reads\. (?<rest>.+)$/s, 'plan 模式只允许读取。$rest'],
   [/^Mode strict allows only listed calls\. (?<rest>.+)$/s, 'strict 模式只允许清单内的操作。$rest'],
+  [
+    /^Access denied: mode strict takes no absolute paths\. Write the path relative to the workspace root instead of (.+)\.$/s,
+    '拒绝访问：strict 模式不接受绝对路径。请不要写 $1，改用相对于工作区根目录的路径。',
+  ],
   [/^Mode plan keeps nothing\.$/, 'plan 模式不保留任何改动。'],
   [/^Mode strict does not ask\. (?<rest>.+)$/s, 'strict 模式不询问。$rest'],
   // It comes first: it may stand behind another reason.
@@ -74,6 +78,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^It creates a new file\.$/, '它会新建一个文件。'],
   [/^It would change (.+), which leads to (.+)\.$/s, '它会修改 $1（指向 $2）。'],
   [/^It would delete (.+), which leads to (.+)\.$/s, '它会删除 $1（指向 $2）。'],
+  [/^It would move (.+) to (.+)\.$/s, '它会把 $1 移动到 $2。'],
   [/^It would change (.+)\.$/s, '它会修改 $1。'],
   [/^It changes (.+), which exists\.$/s, '它会修改已存在的 $1。'],
   [/^It (?:would delete|deletes) (.+)\.$/s, '它会删除 $1。'],

@@ -56,21 +56,28 @@ export function filesFor(caller: Caller, writer: Writer, oneByOne: RunExclusive)
     if (access === null) return fail('INTERNAL', 'Files can be changed only by a call that was admitted.');
     const bound: Change[] = [];
     for (const change of changes) {
-      const outside = pathsOf(change).find((path) => !access.some((each) => covers(each, plain(path), plain)));
+      const outside = pathsOf(change).find(
+        (path) => !access.some((each) => permits(each, change) && covers(each, plain(path), plain)),
+      );
       if (outside !== undefined) {
         return fail('INTERNAL', `The tool changes ${shortPath(outside)}, which it did not declare in access.`);
       }
-      bound.push(change.kind === 'write' ? withExpectation(change, access) : change);
+      bound.push(withExpectation(change, access));
     }
     return ok(bound);
   }
 
-  function withExpectation(change: Extract<Change, { kind: 'write' }>, access: readonly Access[]): Change {
-    if (change.expect !== undefined) return change;
-    const declared = access.find((each) => each.kind === 'fs.write' && plain(each.path) === plain(change.path));
-    return declared?.kind === 'fs.write' && declared.expect !== undefined
-      ? { ...change, expect: declared.expect }
-      : change;
+  function withExpectation(change: Change, access: readonly Access[]): Change {
+    if (change.kind === 'move')
+      return expectedAt(change.to, access) === 'absent' ? { ...change, overwrite: false } : change;
+    if (change.kind !== 'write' || change.expect !== undefined) return change;
+    const expect = expectedAt(change.path, access);
+    return expect === undefined ? change : { ...change, expect };
+  }
+
+  function expectedAt(path: string, access: readonly Access[]) {
+    const declared = access.find((each) => each.kind === 'fs.write' && plain(each.path) === plain(path));
+    return declared?.kind === 'fs.write' ? declared.expect : undefined;
   }
 
   function plain(path: string): string {
@@ -117,6 +124,12 @@ export function filesFor(caller: Caller, writer: Writer, oneByOne: RunExclusive)
     suggest: (path) => suggestPaths(root, path),
     secretIn: (text) => writer.values.foundIn(text),
   };
+}
+
+/** Whether an access allows this kind of change: one that only moves a file away does not allow to delete it. */
+function permits(access: Access, change: Change): boolean {
+  if (access.kind !== 'fs.delete' || access.movedTo === undefined) return true;
+  return change.kind === 'move' && change.to === access.movedTo;
 }
 
 /** Whether an access allows a change of a path, which is plain already. */

@@ -3,6 +3,7 @@ import type { ApprovalRecord } from '../../kernel/call/approval.ts';
 import type { AnswerOutcome, ApprovalAnswers } from '../../kernel/call/approval-answers.ts';
 import { type CallRecord, isFinal } from '../../kernel/call/call.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import { knownCode } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import {
   type ChangesSelection,
@@ -107,9 +108,9 @@ async function keepWithoutQuestion(
   try {
     return await recordExternal(app.store, deed, async () => {
       const kept = await app.executor.keep({ stage: stage.id, call: stage.callId, ...chosen }, context, { id });
-      return kept.ok
-        ? ok(keptChanges.parse(kept.value))
-        : fail(kept.error.code, kept.error.message, kept.error.details);
+      if (kept.ok) return ok(keptChanges.parse(kept.value));
+      const { code, message, details } = kept.error;
+      return fail(knownCode(code), message, details);
     });
   } finally {
     unfollow();
@@ -193,7 +194,7 @@ async function outcomeOf(app: App, question: ApprovalRecord): Promise<Result<Kep
   const { outcome } = call;
   if (outcome?.ok) return ok(keptChanges.parse(outcome.value));
   const { code = 'INTERNAL', message = 'The changes could not be kept.', details } = outcome?.error ?? {};
-  return fail(code, message, details);
+  return fail(knownCode(code), message, details);
 }
 
 /** Waits for the end of the call that asked; if its process has ended, the call is taken over here. */

@@ -1,7 +1,8 @@
-import { constants } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../../host/errno.ts';
+import { quoteForShell } from '../../kernel/text/escape.ts';
 import { type CheckedSettings, checkObject } from './check.ts';
 
 const MAX_FILE_BYTES = 1_000_000;
@@ -9,9 +10,27 @@ const MAX_FILE_BYTES = 1_000_000;
 // Opening does not block on a named pipe, which a workspace may hold and which would never end.
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** Reads the user's own file. It may be a symlink, for people who keep such files in a repository. */
-export function checkUserFile(path: string): Promise<CheckedSettings> {
-  return checkFile(path, READ);
+/**
+ * Reads the user's own file, which may grant anything. It may be a symlink, for people who keep such files in a repository.
+ * It is refused if other users of the machine can write it or replace it.
+ */
+export async function checkUserFile(path: string): Promise<CheckedSettings> {
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  return checkFile(path, READ, (found) => {
+    if (isOpenToOthers(found)) return openToOthers(path);
+    return folder !== undefined && isOpenToOthers(folder) ? openToOthers(dirname(path)) : undefined;
+  });
+}
+
+/** The group of the user themselves may write: on many systems it is a group of one. */
+function isOpenToOthers({ mode, gid }: Stats): boolean {
+  const own = process.getgid?.();
+  if (own === undefined) return false;
+  return (mode & constants.S_IWOTH) !== 0 || ((mode & constants.S_IWGRP) !== 0 && gid !== own);
+}
+
+function openToOthers(path: string): string {
+  return `${path} can be written by other users, who could allow anything in your name. Check what it holds, then run: chmod go-w ${quoteForShell(path)}`;
 }
 
 /**
@@ -26,16 +45,23 @@ export async function checkWorkspaceFile(path: string): Promise<CheckedSettings>
 
 const NO_LINK = "is a symlink. A workspace's settings must be in the workspace: put the file itself there.";
 
-async function checkFile(path: string, flags: number): Promise<CheckedSettings> {
+type FileJudge = (found: Stats) => string | undefined;
+
+async function checkFile(path: string, flags: number, judge: FileJudge = () => undefined): Promise<CheckedSettings> {
   let text: string | undefined;
+  let refused: string | undefined;
   try {
-    text = await readPlainFile(path, flags);
+    text = await readPlainFile(path, flags, (found) => {
+      refused = judge(found);
+      return refused === undefined;
+    });
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return { values: {}, problems: [] };
     if (errno === 'ELOOP') return problem(`${path} ${NO_LINK}`);
     return problem(`${path} cannot be read (${errno}).`);
   }
+  if (refused !== undefined) return problem(refused);
   if (text === undefined) return problem(`${path} is not a regular file of at most 1 MB.`);
   let given: unknown;
   try {
@@ -46,11 +72,16 @@ async function checkFile(path: string, flags: number): Promise<CheckedSettings> 
   return checkObject(path, given);
 }
 
-async function readPlainFile(path: string, flags: number): Promise<string | undefined> {
+/** Undefined for a file that is not plain, is too large, or is not accepted. */
+async function readPlainFile(
+  path: string,
+  flags: number,
+  accepts: (found: Stats) => boolean,
+): Promise<string | undefined> {
   const file = await open(path, flags);
   try {
     const found = await file.stat();
-    return found.isFile() && found.size <= MAX_FILE_BYTES ? await file.readFile('utf8') : undefined;
+    return found.isFile() && found.size <= MAX_FILE_BYTES && accepts(found) ? await file.readFile('utf8') : undefined;
   } finally {
     await file.close();
   }

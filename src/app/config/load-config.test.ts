@@ -1,8 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { fileSchema, type PartialConfig, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from './settings.ts';
@@ -36,6 +45,40 @@ async function problems(more: Partial<ConfigSources> = {}): Promise<string> {
   const loaded = await load(more);
   return loaded.ok ? 'none' : loaded.error.message;
 }
+
+describe('a file of the user that others can write', () => {
+  const file = () => join(home, '.config/toolwright/config.json');
+  const folder = () => join(home, '.config/toolwright');
+
+  test.each([
+    ['by all', 0o666, file],
+    ['in a folder that all can write', 0o777, folder],
+  ])('is refused with the repair: %s', async (_what, mode, path) => {
+    userFile({ allow: ['bash'] });
+    expect(await problems()).toBe('none');
+    chmodSync(path(), mode);
+    const refused = await problems();
+    expect(refused).toContain(`${path()} can be written by other users`);
+    const repair = /run: (chmod .+)$/.exec(refused)?.[1] ?? '';
+    execFileSync('/bin/sh', ['-c', repair]);
+    expect((await config()).config.allow).toEqual(['bash']);
+  });
+
+  test("is accepted where only the user's own group may write", async () => {
+    userFile({ allow: ['bash'] });
+    chmodSync(file(), 0o664);
+    chownSync(file(), process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+    expect(await problems()).toBe('none');
+  });
+
+  test('is refused where another group may', async () => {
+    userFile({ allow: ['bash'] });
+    chmodSync(file(), 0o664);
+    const own = vi.spyOn(process as { getgid(): number }, 'getgid').mockReturnValue(12_345);
+    expect(await problems()).toContain('chmod go-w');
+    own.mockRestore();
+  });
+});
 
 describe('where a setting comes from', () => {
   test('without anything, every setting has its default', async () => {

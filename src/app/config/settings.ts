@@ -81,7 +81,7 @@ export const SETTINGS = {
         .refine((entry) => malformedHost([entry]) === null, HOST),
     ),
     [],
-    'Hosts that may be reached without a question: example.org, *.example.org, example.org:8443.',
+    'Hosts that may be reached without a question: example.org, *.example.org, on ports 80 and 443; example.org:8443.',
     subsetOf,
   ),
   privateHosts: setting(

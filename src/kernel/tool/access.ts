@@ -6,7 +6,8 @@ export type Access =
   | { readonly kind: 'fs.read'; readonly path: string }
   /** `expect` is enforced when the write happens, so that "a new file needs no approval" is not a race. */
   | { readonly kind: 'fs.write'; readonly path: string; readonly expect?: 'absent' | { readonly version: string } }
-  | { readonly kind: 'fs.delete'; readonly path: string; readonly recursive?: boolean }
+  /** `movedTo`: nothing is deleted, it stands there afterwards, where nothing was. This is enforced like `expect`. */
+  | { readonly kind: 'fs.delete'; readonly path: string; readonly recursive?: boolean; readonly movedTo?: string }
   /**
    * Keeps pending changes of a stage: `digest` is that of the changes that were shown, `paths` are the first of them, `total`
    * counts all. It may change any file.

@@ -1,5 +1,5 @@
 import { type CallToolResult, type ContentBlock, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { ErrorCode } from '../../kernel/error.ts';
+import { type ErrorCode, knownCode } from '../../kernel/error.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import type { Attachment, Tool } from '../../kernel/tool/tool.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
@@ -49,7 +49,7 @@ type StructuredContent = NonNullable<CallToolResult['structuredContent']>;
 /** Puts the code into `_meta`: structured content would be checked against the tool's schema for success. */
 function failureAnswer(result: Extract<ToolResult, { ok: false }>): CallToolResult {
   const { code, message, details } = result.error;
-  const answer = FAILURE_KIND[code];
+  const answer = FAILURE_KIND[knownCode(code)];
   if (answer !== 'result') throw new ProtocolError(answer, result.text, details);
   return {
     isError: true,

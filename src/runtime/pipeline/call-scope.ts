@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { PreviewBlock } from '../../kernel/call/approval.ts';
 import type { CallRecord, FinalState } from '../../kernel/call/call.ts';
 import type { ExecutionContext } from '../../kernel/call/execution-context.ts';
-import { type ErrorCode, type Failure, toFailure } from '../../kernel/error.ts';
+import { type ErrorCode, type Failure, knownCode, toFailure } from '../../kernel/error.ts';
 import { isPromise, type MaybePromise, type Metadata, type Result } from '../../kernel/result.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
@@ -173,7 +173,7 @@ export function failedByItself({ error, metadata }: { error: Failure; metadata?:
   const failure = toFailure(error);
   const result: Result<never> =
     metadata === undefined ? { ok: false, error: failure } : { ok: false, error: failure, metadata };
-  return ending(STATE_OF.get(failure.code) ?? 'failed', result);
+  return ending(STATE_OF.get(knownCode(failure.code)) ?? 'failed', result);
 }
 
 const STATE_OF = new Map<ErrorCode, FinalState>([

@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../kernel/call/call.ts';
-import { messageOf } from '../../kernel/error.ts';
+import { type Failure, messageOf, ToolError } from '../../kernel/error.ts';
 import { frozenCopy } from '../../kernel/plain-copy.ts';
-import { fail, isPromise, type MaybePromise, type Result } from '../../kernel/result.ts';
+import { fail, isPromise, isResult, type MaybePromise, type Result } from '../../kernel/result.ts';
 import { KEEPING_TOOL } from '../../kernel/tool/kept-changes.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
@@ -11,7 +11,16 @@ import { takeOver } from '../resume/resume.ts';
 import type { Runtime } from '../runtime.ts';
 import { admit } from './admit.ts';
 import { CallContext } from './call-context.ts';
-import { type CallRequest, CallScope, type Ending, ending, isUnused, nextCallId, type Stage } from './call-scope.ts';
+import {
+  type CallRequest,
+  CallScope,
+  type Ending,
+  ending,
+  failedByItself,
+  isUnused,
+  nextCallId,
+  type Stage,
+} from './call-scope.ts';
 import { Interruption } from './interruption.ts';
 import { discardRefused } from './keep-changes.ts';
 import { notifyCaller, recordUnawaited } from './record.ts';
@@ -132,11 +141,23 @@ function explain(call: CallScope, thrown: unknown): Ending {
   if (Interruption.is(thrown)) return interrupted(call, thrown);
   const { toolName: name, stage } = call;
   const why = messageOf(thrown);
-  if (stage === 'tool') return ending('failed', fail('EXECUTION_ERROR', why));
+  if (stage === 'tool')
+    return failedByItself({ error: thrownFailure(thrown) ?? { code: 'EXECUTION_ERROR', message: why } });
   const message = `${culprit(stage, call)} failed, so ${name} did not run: ${why}`;
   return stage === 'approver'
     ? ending('denied', fail('APPROVAL_DENIED', message))
     : ending('failed', fail('INTERNAL', message));
+}
+
+/** Returns the failure that a tool threw, as a ToolError or as a whole result. Anything else that is thrown is a bug. */
+function thrownFailure(thrown: unknown): Failure | undefined {
+  try {
+    if (thrown instanceof ToolError) return thrown.toJSON();
+    return isResult(thrown) && !thrown.ok ? thrown.error : undefined;
+  } catch {
+    // A proxy may throw when it is read.
+    return undefined;
+  }
 }
 
 function culprit(stage: Exclude<Stage, 'tool'>, call: CallScope): string {

@@ -71,11 +71,16 @@ describe('a call never rejects', () => {
     ['throws an unreadable error', () => Promise.reject(unreadable), 'EXECUTION_ERROR'],
     ['fails with issues that are none', () => fail('CONFLICT', 'no', { issues: 5 }), 'CONFLICT'],
     ['fails with suggestions that are none', () => fail('CONFLICT', 'no', { suggestions: 'x' }), 'CONFLICT'],
-    ['fails with a code of its own', () => ({ ok: false, error: { code: 'WAT', message: 'no' } }), 'EXECUTION_ERROR'],
+    ['fails with a code of its own', () => ({ ok: false, error: { code: 'WAT', message: 'no' } }), 'WAT'],
+    [
+      'fails with a code that is none',
+      () => ({ ok: false, error: { code: 'a\nb', message: 'no' } }),
+      'EXECUTION_ERROR',
+    ],
     [
       'fails with an inherited name as code',
       () => ({ ok: false, error: { code: 'constructor', message: 'no' } }),
-      'EXECUTION_ERROR',
+      'constructor',
     ],
     [
       'fails with a message that is none',

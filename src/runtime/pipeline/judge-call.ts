@@ -227,6 +227,6 @@ function planned({ tool, input, derived, places }: JudgedAccess, subject: Subjec
   };
 }
 
-export function refused({ reason, rule }: Verdict): Ending {
-  return ending('denied', fail('PERMISSION_DENIED', reason, { rule }));
+export function refused({ reason, rule, code = 'PERMISSION_DENIED' }: Verdict): Ending {
+  return ending('denied', fail(code, reason, { rule }));
 }

@@ -63,8 +63,10 @@ async function withChanges(plan: Plan, changes: readonly Change[], files: Files)
   };
 }
 
-/** A write that names no version of its own expects the file as it was rehearsed. */
+/** A write that names no version of its own expects the file as it was rehearsed, and a move that replaces nothing a free name. */
 function asRehearsed(change: Change, rehearsed: RehearsedChange | undefined): Change {
+  if (change.kind === 'move' && rehearsed?.applied.kind === 'move')
+    return { ...change, overwrite: rehearsed.applied.replaced };
   if (change.kind !== 'write' || rehearsed?.applied.kind !== 'write') return change;
   const { applied, versions, basis } = rehearsed;
   const version = versions[applied.path];
@@ -80,8 +82,12 @@ function accessOf(changes: readonly Change[], { access = [] }: Plan): Access[] {
 function accessOfChange(change: Change): Access[] {
   if (change.kind === 'move') {
     const { from, to, overwrite } = change;
-    const target: Access = { kind: 'fs.write', path: to };
-    return [{ kind: 'fs.delete', path: from, recursive: true }, overwrite ? target : { ...target, expect: 'absent' }];
+    const source = { kind: 'fs.delete', path: from, recursive: true } as const;
+    if (overwrite) return [source, { kind: 'fs.write', path: to }];
+    return [
+      { ...source, movedTo: to },
+      { kind: 'fs.write', path: to, expect: 'absent' },
+    ];
   }
   const { path } = change;
   if (change.kind === 'delete') return [{ kind: 'fs.delete', path, recursive: change.recursive ?? false }];

@@ -55,9 +55,9 @@ describe('an object of the plain shape', () => {
       message: 'No such file: gone',
     });
     expect((await call('read_file', { path: 'odd' })).error).toMatchObject({
-      code: 'EXECUTION_ERROR',
+      code: 'E_ODD',
       message: 'Odd',
-      details: { code: 'E_ODD', n: 1 },
+      details: { n: 1 },
     });
   });
 

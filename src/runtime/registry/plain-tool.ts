@@ -50,7 +50,6 @@ export function fromPlainTool(plain: PlainTool): Tool {
         typeof requiresApproval === 'function' ? await requiresApproval.call(plain, args as never) : requiresApproval;
       return asks ? `${name} always needs approval for these arguments.` : undefined;
     },
-    // Error codes may be any string; the executor maps them.
     run: (args) => plain.execute(args as never) as MaybePromise<Result<unknown>>,
   };
 }

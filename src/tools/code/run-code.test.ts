@@ -49,6 +49,15 @@ describe('code in mode ask', () => {
     expect(ws.asked).toEqual([]);
   });
 
+  test.each([
+    ['python', 'import os; os.abort()', 'SIGABRT', 134],
+    ['bash', 'kill -KILL $$', 'SIGKILL', 137],
+    ['javascript', 'process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1e6)', 'SIGTERM', 143],
+  ])('[E07] [E20] %s that a signal ends is an error with its code', async (language, code, signal, exitCode) => {
+    const { error } = await run(language, code);
+    expect(error).toMatchObject({ code: 'EXECUTION_ERROR', details: { signal, exitCode } });
+  });
+
   test('[E07] it ends after its timeout, which is 60 s unless it says otherwise', async () => {
     const told: string[] = [];
     // On a busy machine it may not even have begun after a second.

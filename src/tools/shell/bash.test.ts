@@ -58,8 +58,16 @@ describe('a command in mode auto', () => {
     expect(result.text).toMatch(/^a\n<stderr>b\n<\/stderr>\nc\n/);
   });
 
-  test('a signal is told from an exit code', async () => {
-    expect((await run('kill -SEGV $$')).value).toMatchObject({ exitCode: null, signal: 'SIGSEGV' });
+  test('[E20] a program that a signal ended is an error with the code of the signal, unlike an exit with that code', async () => {
+    const { result } = await run('echo so far; touch made.txt; kill -SEGV $$');
+    expect(result.error).toMatchObject({
+      code: 'EXECUTION_ERROR',
+      message: expect.stringMatching(
+        /^The program was ended by the signal SIGSEGV \(exit code 139\)\.\n.*made\.txt.*so far/s,
+      ),
+      details: { exitCode: 139, signal: 'SIGSEGV', stdout: 'so far\n' },
+    });
+    expect((await run('exit 139')).value).toMatchObject({ exitCode: 139, signal: null });
   });
 
   test('it says which files a command has created, changed and deleted', async () => {

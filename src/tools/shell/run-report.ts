@@ -1,5 +1,6 @@
+import { constants } from 'node:os';
 import { z } from 'zod';
-import type { ErrorCode } from '../../kernel/error.ts';
+import type { ErrorCode, Failure } from '../../kernel/error.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { truncate } from '../../kernel/text/truncate.ts';
 import { type KeptChanges, keptChanges } from '../../kernel/tool/kept-changes.ts';
@@ -37,9 +38,9 @@ export const runReport = z.object({
 export type RunReport = z.output<typeof runReport>;
 
 /**
- * Runs a command, keeps its changes or has a person decide about them, then converts the run to a result. A stopped run is a
- * failure with its output; a non-zero exit code is not a failure. A run that could only read and was refused a write is
- * repeated on the real files if a person agrees.
+ * Runs a command, keeps its changes or has a person decide about them, then converts the run to a result. A run that was
+ * stopped or that a signal ended is a failure with its output; a non-zero exit code is not a failure. A run that could only
+ * read and was refused a write is repeated on the real files if a person agrees.
  */
 export async function runAndReport(request: CommandRequest, ctx: ToolContext): Promise<Result<RunReport>> {
   const ran = await ctx.commands.run({ ...request, onOutput: (text) => ctx.progress({ output: plainText(text) }) });
@@ -47,9 +48,9 @@ export async function runAndReport(request: CommandRequest, ctx: ToolContext): P
   if (request.writes !== 'nothing' || !wantsToWrite(ran.value)) return keepAndReport(ran.value, ctx);
   const again = await ctx.runLive();
   if (again === null) return keepAndReport(ran.value, ctx);
-  if (again.ok) {
+  if (again.ok || hasRun(again.error)) {
     ran.value.output.log.dispose();
-    return ok(again.value as RunReport, again.metadata);
+    return again as Result<RunReport>;
   }
   const note = `It could only read, and wanted to write. It was not run on the real files: ${again.error.message}`;
   return keepAndReport({ ...ran.value, notes: [...ran.value.notes, note] }, ctx);
@@ -59,12 +60,13 @@ async function keepAndReport(run: CommandResult, ctx: ToolContext): Promise<Resu
   const kept = run.stage === null ? null : await ctx.keep(run.stage);
   const value = await reportOf(run, kept, ctx);
   const stored = value.artifact !== undefined && { artifact: value.artifact };
-  if (run.endedBy === null || run.endMessage === null) return ok(value, { sandbox: run.sandbox, ...stored });
-  const code = CODE_OF[run.endedBy] ?? 'EXECUTION_ERROR';
-  const { stdout, stderr, exitCode, signal, duration, changed, notes } = value;
+  const failure = failureOf(run);
+  if (failure === undefined) return ok(value, { sandbox: run.sandbox, ...stored });
+  const { code, why, ...ended } = failure;
+  const { stdout, stderr, signal, duration, changed, notes } = value;
   const shown = value.output === '' ? 'It printed nothing.' : `Its output until then:\n${value.output}`;
-  const details = { endedBy: run.endedBy, exitCode, signal, duration, stdout: end(stdout), stderr: end(stderr) };
-  const message = [run.endMessage, ...notes, ...changesLine(changed), shown].join('\n');
+  const details = { ...ended, signal, duration, stdout: end(stdout), stderr: end(stderr) };
+  const message = [why, ...notes, ...changesLine(changed), shown].join('\n');
   return { ...fail(code, message, details), ...(stored && { metadata: stored }) };
 }
 
@@ -90,6 +92,34 @@ export async function rehearseCommand(request: CommandRequest, ctx: ToolContext)
 }
 
 const NOT_TRIED = 'It was not tried: nothing here can show its changes before they are made.';
+
+/** Whether a failure is that of a run, and not of the question about it. */
+function hasRun({ details }: Failure): boolean {
+  return details?.['duration'] !== undefined;
+}
+
+interface RunFailure {
+  readonly code: ErrorCode;
+  readonly why: string;
+  readonly endedBy: RunResult['endedBy'];
+  readonly exitCode: number | null;
+}
+
+/** Returns why a run is a failure: it was stopped, or a signal ended it. Undefined for one that ended by itself. */
+function failureOf({ endedBy, endMessage, exitCode, signal }: RunResult): RunFailure | undefined {
+  if (endedBy !== null && endMessage !== null)
+    return { code: CODE_OF[endedBy] ?? 'EXECUTION_ERROR', why: endMessage, endedBy, exitCode };
+  if (signal === null) return undefined;
+  const coded = signalExitCode(signal);
+  const why = `The program was ended by the signal ${signal}${coded === null ? '' : ` (exit code ${coded})`}.`;
+  return { code: 'EXECUTION_ERROR', why, endedBy, exitCode: coded };
+}
+
+/** The exit code by which shells report a signal. */
+function signalExitCode(signal: string): number | null {
+  const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1];
+  return number === undefined ? null : 128 + number;
+}
 
 const CODE_OF: Partial<Record<string, ErrorCode>> = { time: 'TIMEOUT', cancel: 'CANCELLED', closed: 'CANCELLED' };
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { catchErrnoAsync } from '../../host/errno.ts';
 import { shortPath } from '../../host/parse-path.ts';
+import { knownCode } from '../../kernel/error.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { AppliedChange, Change, RehearsedChange } from '../../kernel/world/workspace.ts';
@@ -280,7 +281,8 @@ async function takeBack({ root, journal }: Writer, performed: readonly PreparedC
 function partly(failure: Result<never>, kept: readonly string[]): Result<never> {
   if (failure.ok) return failure;
   const { code, message, details } = failure.error;
-  return fail(code, `${message} These changes were made before and stay: ${kept.join(', ')}.`, { ...details, kept });
+  const text = `${message} These changes were made before and stay: ${kept.join(', ')}.`;
+  return fail(knownCode(code), text, { ...details, kept });
 }
 
 /** A journal for one set of changes: replaced files are kept until all changes are made. */

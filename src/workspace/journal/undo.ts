@@ -1,4 +1,5 @@
 import { catchErrno } from '../../host/errno.ts';
+import { knownCode } from '../../kernel/error.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { removeCreatedFolders } from '../change/remove-created-folders.ts';
@@ -111,7 +112,7 @@ function stopped(failure: Result<never>, restored: readonly string[]): Result<ne
   const { code, message, details } = failure.error;
   if (restored.length === 0) return failure;
   const text = `${message} Undone so far: ${restored.join(', ')}. Undo the call again to go on with the rest.`;
-  return fail(code, text, { ...details, restored });
+  return fail(knownCode(code), text, { ...details, restored });
 }
 
 function pathsOf(change: RecordedChange): string[] {

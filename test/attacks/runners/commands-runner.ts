@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { ExecutionContext } from '../../../src/kernel/call/execution-context.ts';
-import type { ErrorCode } from '../../../src/kernel/error.ts';
+import { type ErrorCode, knownCode } from '../../../src/kernel/error.ts';
 import type { Subject } from '../../../src/kernel/ports.ts';
 import { KEEPING_TOOL, type KeptChanges } from '../../../src/kernel/tool/kept-changes.ts';
 import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
@@ -92,7 +92,7 @@ const REFUSALS: Partial<Record<ErrorCode, readonly OutcomeName[]>> = {
 };
 
 function outcomesOf(result: ToolResult, wasAsked: boolean): readonly OutcomeName[] {
-  if (!result.ok) return REFUSALS[result.error.code] ?? ['error'];
+  if (!result.ok) return REFUSALS[knownCode(result.error.code)] ?? ['error'];
   const ran: readonly OutcomeName[] = wasAsked ? ['allow', 'sandboxed'] : ['sandboxed', 'allow'];
   return isMasked(result.text) ? [...ran, 'deny'] : ran;
 }

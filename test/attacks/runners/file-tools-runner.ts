@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ErrorCode } from '../../../src/kernel/error.ts';
+import { type ErrorCode, knownCode } from '../../../src/kernel/error.ts';
 import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
 import type { Toolwright } from '../../../src/runtime/create-toolwright.ts';
 import type { Attack, Observation, OutcomeName } from '../attack.ts';
@@ -105,5 +105,5 @@ const REFUSALS: Partial<Record<ErrorCode, readonly OutcomeName[]>> = {
 function outcomesOf(result: ToolResult, { mode }: Attack): readonly OutcomeName[] {
   if (result.ok) return ['allow'];
   if (mode === 'fault' && result.error.code === 'EXECUTION_ERROR') return ['error', 'allow'];
-  return REFUSALS[result.error.code] ?? ['error'];
+  return REFUSALS[knownCode(result.error.code)] ?? ['error'];
 }

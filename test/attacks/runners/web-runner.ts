@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { ErrorCode } from '../../../src/kernel/error.ts';
+import { type ErrorCode, knownCode } from '../../../src/kernel/error.ts';
 import type { ToolResult } from '../../../src/kernel/tool/tool-result.ts';
 import { createFilePolicy } from '../../../src/kernel/world/file-policy.ts';
 import { createWeb, withWeb } from '../../../src/net/create-web.ts';
@@ -78,7 +78,7 @@ const REFUSALS: Partial<Record<ErrorCode, readonly OutcomeName[]>> = {
 };
 
 function outcomesOf(result: ToolResult): readonly OutcomeName[] {
-  return result.ok ? ['allow'] : (REFUSALS[result.error.code] ?? ['error']);
+  return result.ok ? ['allow'] : (REFUSALS[knownCode(result.error.code)] ?? ['error']);
 }
 
 /** `cfg: allowlist = ["a.test", "*"] (words)` or `cfg: allowlist a.test`. */
