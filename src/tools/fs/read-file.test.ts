@@ -193,6 +193,18 @@ test.each(['.env', 'config/.env.production', 'deploy/id_ed25519', '.git-credenti
   },
 );
 
+test('[D17] a file called credentials is refused, a folder of that name is an ordinary one', async () => {
+  await using ws = await tempWorkspace({
+    files: { credentials: 'user ana CANARY', 'src/credentials/a.ts': 'export {}' },
+  });
+  const refused = await ws.call('read_file', { path: 'credentials' });
+  expect(refused.error).toMatchObject({ code: 'PERMISSION_DENIED' });
+  expect(JSON.stringify([refused, await ws.call('grep', { pattern: 'ana' })])).not.toContain('CANARY');
+  expect((await ws.call('read_file', { path: 'src/credentials/a.ts' })).ok).toBe(true);
+  expect((await ws.call('list_directory', { path: 'src/credentials' })).text).toContain('a.ts');
+  expect((await ws.call('glob', { pattern: '**/*.ts' })).text).toContain('src/credentials/a.ts');
+});
+
 test('[D17] search finds nothing in sensitive files, and listing names them only', async () => {
   await using ws = await tempWorkspace({ files: { '.env': 'API_KEY=CANARY', 'a.txt': 'API_KEY in words' } });
   const found = await ws.call('grep', { pattern: 'API_KEY', includeHidden: true });
