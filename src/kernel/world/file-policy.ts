@@ -15,7 +15,7 @@ export interface FileVerdict {
   readonly rule: FileRule | null;
 }
 
-/** What is at a path. Left out where that is not known: rules for files alone count too. */
+/** The kind of entry at a path. Left out where that is not known: rules for files alone count too. */
 export type EntryKind = 'file' | 'directory' | 'symlink' | 'other';
 
 /**
@@ -28,6 +28,8 @@ export interface FilePolicy {
   judge(path: string, kind?: EntryKind): FileVerdict;
   /** Judges one name in a folder that is itself not hidden, for walks over the tree. */
   judgeEntry(folder: string, name: string, kind?: EntryKind): FileVerdict;
+  /** Whether the user says that it holds no secret: what looks like one in it is none, except a private key. */
+  isNoSecret(path: string): boolean;
   /** Whether a rule protects something in a folder of this path. A symlink to it would give that a path without a rule. */
   holdsProtected(path: string): boolean;
   /** The same of rules that hide something. */
@@ -40,12 +42,19 @@ export interface FilePolicy {
  */
 export function createFilePolicy(userRules: readonly FileRule[] = [], noSecrets: readonly string[] = []): FilePolicy {
   const lifted = writable('the user says that it holds no secret', ...noSecrets);
-  return filePolicy([...SENSITIVE_FILES, ...lifted, ...PROTECTED_FILES, ...userRules, ...OWN_FILES]);
+  const policy = filePolicy([...SENSITIVE_FILES, ...lifted, ...PROTECTED_FILES, ...userRules, ...OWN_FILES]);
+  const meant = lifted.map(compile);
+  const isNoSecret = (path: string): boolean => {
+    const lower = path.toLowerCase();
+    const name = lower.slice(lower.lastIndexOf('/') + 1);
+    return meant.some(({ nameOnly, whole }) => whole(nameOnly ? name : lower));
+  };
+  return { ...policy, isNoSecret };
 }
 
 const STRICTNESS: Record<FileAccess, number> = { writable: 0, 'read-only': 1, hidden: 2 };
 
-function filePolicy(rules: readonly FileRule[]): FilePolicy {
+function filePolicy(rules: readonly FileRule[]): Omit<FilePolicy, 'isNoSecret'> {
   const compiled = rules.map(compile).reverse();
   const mayMatch = byLastName(compiled);
   const patterns = (access: FileAccess): string[] => rules.filter((rule) => rule.access === access).map(patternOf);
