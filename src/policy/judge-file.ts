@@ -17,7 +17,7 @@ export function judgeFile(
 ): AccessJudgement {
   const path = posix.relative(root, posix.resolve(root, access.path));
   const what = `${access.kind} ${access.path}`;
-  const { access: may, rule: floor } = files.judge(path);
+  const { access: may, rule: floor } = files.judge(path, real?.folder === true ? 'directory' : undefined);
   const why = floor?.reason ?? '';
   const leadsTo = real === undefined || real.path === path ? undefined : real.path || '.';
   if (may === 'hidden') {

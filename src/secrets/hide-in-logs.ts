@@ -1,4 +1,4 @@
-import { isNamedSecret } from './hide-secrets.ts';
+import { isNamedSecret } from './secret-names.ts';
 import { HIDDEN, LOG_SHAPES } from './token-shapes.ts';
 
 const MAX_DEPTH = 8;

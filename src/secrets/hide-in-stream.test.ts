@@ -17,7 +17,19 @@ function told(pieces: readonly string[], known: readonly string[] = [VALUE]): st
   return [...pieces.map((piece) => stream.add(piece)), stream.flush()];
 }
 
-describe.each([VALUE, TOKEN, KEY, JWT, `ghp_${'a1B2'.repeat(9)}`])('%s', (secret) => {
+const TELEGRAM = `123456789:AA${'x1'.repeat(16)}b`;
+const ADDRESS = `postgres://ana:${'Pw1'.repeat(4)}@`;
+
+describe.each([
+  VALUE,
+  TOKEN,
+  KEY,
+  JWT,
+  `ghp_${'a1B2'.repeat(9)}`,
+  `SG.${'a1B2'.repeat(5)}.${'a1B2'.repeat(5)}`,
+  TELEGRAM,
+  ADDRESS,
+])('%s', (secret) => {
   test('is hidden wherever it is cut in two, and letter by letter', () => {
     const text = `before ${secret} after`;
     for (let at = 0; at <= text.length; at++)
@@ -27,7 +39,7 @@ describe.each([VALUE, TOKEN, KEY, JWT, `ghp_${'a1B2'.repeat(9)}`])('%s', (secret
 });
 
 test('what cannot be the beginning of a secret is told at once', () => {
-  expect(told(['Downloading files...', ' done: 50%', 'y'])).toEqual(['Downloading files...', ' done: 50%', 'y', '']);
+  expect(told(['Downloading files...', ' done: 50%', 'q'])).toEqual(['Downloading files...', ' done: 50%', 'q', '']);
   expect(told(['it is cor', 'rupt', ' cor'])).toEqual(['it is ', 'corrupt', ' ', 'cor']);
   expect(told([`all of ${VALUE}`, '!'])).toEqual(['all of [redacted]', '!', '']);
 });

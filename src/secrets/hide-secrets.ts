@@ -1,5 +1,6 @@
 import { fail, type Result } from '../kernel/result.ts';
 import { escapeRegex } from '../kernel/text/escape.ts';
+import { isNamedSecret, isSecretKey } from './secret-names.ts';
 import { HIDDEN, secretBegins, TOKENS } from './token-shapes.ts';
 
 /** Hides secrets in records: texts with the shape of a token, known values, and values under a name such as `password`. */
@@ -114,36 +115,4 @@ export function refuseSecretInRule(hider: SecretHider, rules: readonly string[])
   if (found === undefined) return undefined;
   const next = 'Write one without the secret, or answer for this call alone.';
   return fail('INVALID_INPUT', `The rule "${hider.hide(found)}" would save a secret where others read it. ${next}`);
-}
-
-const SECRET_WORDS = new Set(
-  'password passwords passwd pass passphrase passcode pwd secret secrets token tokens apikey accesskey privatekey auth authorization bearer cookie cookies credential credentials'.split(
-    ' ',
-  ),
-);
-const SECRET_PAIRS = new Set(
-  'api key,access key,private key,signing key,encryption key,secret key,session id'.split(','),
-);
-
-/** `dbPassword1`, `X-Api-Key`, `session_id`: judged by its words, so that `compass` is no password. */
-function isSecretKey(key: string): boolean {
-  const words = key
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z]+/)
-    .filter(Boolean);
-  return words.some((word, at) => SECRET_WORDS.has(word) || SECRET_PAIRS.has(`${word} ${words[at + 1]}`));
-}
-
-/** A quick first test: every name for which `isSecretKey` is true contains one of these. */
-const MAY_BE_SECRET = /pass|pwd|secret|token|key|auth|bearer|cookie|credential|session/i;
-/** Names that often count something: `max_tokens: 100`. */
-const MAY_COUNT = /token|pass(?!w|p|c)|session/i;
-
-/** True for text, lists and objects under such a name; for a number too, unless the name may count it. A flag is no secret. */
-export function isNamedSecret(key: string, value: unknown): boolean {
-  if (!MAY_BE_SECRET.test(key) || !isSecretKey(key)) return false;
-  if (typeof value === 'number' || typeof value === 'bigint') return !MAY_COUNT.test(key);
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
-  return typeof value === 'string' && value !== '';
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hideInLogText } from './hide-in-logs.ts';
-import { JWT, TOKENS } from './token-shapes.ts';
+import { JWT } from './secret-shapes.ts';
+import { TOKENS } from './token-shapes.ts';
 
 const hidden = (text: string) => text.replace(new RegExp(TOKENS.join('|'), 'g'), '[hidden]');
 

@@ -60,7 +60,7 @@ interface ChangeJudges extends ClassifyOptions {
 function classify(change: StagedChange, judges: ChangeJudges): Verdict {
   const special = whySpecial(change, judges);
   if (special !== undefined) return { class: 'special', reason: special };
-  const { access, rule } = judges.policy.judge(change.path);
+  const { access, rule } = judges.policy.judge(change.path, (change.after ?? change.before)?.type);
   if (access === 'hidden') return { class: 'sensitive', reason: rule?.reason ?? 'it is hidden by a rule' };
   const why = whyProtected(change, judges);
   if (why !== undefined) return { class: 'protected', reason: why };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../host/remove-tree.ts';
 import type { ToolResult } from '../kernel/tool/tool-result.ts';
-import { createFilePolicy } from '../kernel/world/file-policy.ts';
+import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
 import type { NetworkAccess, Sandbox } from '../kernel/world/sandbox.ts';
 import type { World } from '../kernel/world/workspace.ts';
 import { createProcesses } from '../processes/create-processes.ts';
@@ -34,6 +34,8 @@ export interface TempWorkspace extends AsyncDisposable {
 
 export interface TempOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  /** For file tools. Left out: the built-in table. */
+  readonly filePolicy?: FilePolicy;
   /** Runs search and commands, where given. */
   readonly sandbox?: Sandbox;
   readonly network?: NetworkAccess;
@@ -55,6 +57,7 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
     root,
     ...(given.journal !== false && { journal: { folder: journal } }),
     ...(given.sandbox && { sandbox: given.sandbox }),
+    ...(given.filePolicy && { policy: given.filePolicy }),
   });
   const { sandbox, network } = given;
   const processes =

@@ -7,7 +7,7 @@ import { Folder } from '../host/folder.ts';
 import { parsePath, type RootNames, shortPath } from '../host/parse-path.ts';
 import { type ResolvedPath, type WalkOptions, walkPath } from '../host/walk-path.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import type { FilePolicy } from '../kernel/world/file-policy.ts';
+import type { EntryKind, FilePolicy } from '../kernel/world/file-policy.ts';
 
 const OWN_FOLDER = '.toolwright';
 
@@ -87,11 +87,11 @@ export class WorkspaceRoot {
   }
 
   /** Refuses sensitive files and Toolwright's own, which no approval allows. */
-  refuses(path: string): Result<void> {
+  refuses(path: string, kind?: EntryKind): Result<void> {
     if (this.isOwn(path)) {
       return fail('PERMISSION_DENIED', `${shortPath(path)} is Toolwright's own and out of reach for tools.`, { path });
     }
-    const { access, rule } = this.policy.judge(path);
+    const { access, rule } = this.policy.judge(path, kind);
     if (access !== 'hidden') return ok(undefined);
     const why = rule?.reason ?? 'the rules say so';
     return fail('PERMISSION_DENIED', `${shortPath(path)} is a sensitive file (${why}): tools cannot use it.`, {
@@ -125,8 +125,9 @@ export class WorkspaceRoot {
 
   #judged(spot: Result<ResolvedPath>): Result<ResolvedPath> {
     if (!spot.ok) return spot;
+    const kind = spot.value.stat?.isDirectory() === true ? 'directory' : undefined;
     for (const path of [spot.value.path, ...spot.value.via]) {
-      const refused = this.refuses(path);
+      const refused = this.refuses(path, kind);
       if (refused.ok) continue;
       spot.value.folder.close();
       return refused;
@@ -135,7 +136,7 @@ export class WorkspaceRoot {
   }
 
   #mayMake(folder: string, options: WalkOptions): Result<void> {
-    const refused = this.refuses(folder);
+    const refused = this.refuses(folder, 'directory');
     return refused.ok ? (options.make?.(folder) ?? refused) : refused;
   }
 

@@ -53,6 +53,73 @@ describe('the file policy', () => {
     expect(policy.judge(path).access).toBe(access);
   });
 
+  test.each([
+    ...[
+      '.env1',
+      '.env copy',
+      '.env (1)',
+      '#.env#',
+      '.flaskenv',
+      '.dev.vars',
+      'env.production',
+      '.envs/.production/.django',
+    ],
+    ...[
+      'credentials',
+      'a/credentials.yml',
+      'credentials.csv',
+      'rootkey.csv',
+      '.vault-token',
+      'kubeconfig',
+      'prod.kubeconfig',
+    ],
+    ...['secrets.json', 'secrets.toml', '.secrets', 'serviceAccountKey.json', 'a-firebase-adminsdk-x1.json'],
+    ...[
+      'client_secret_1.json',
+      '.dockerconfigjson',
+      'AuthKey_1.p8',
+      'server.pem.bak',
+      'ssh_host_rsa_key',
+      'secring.gpg',
+    ],
+    ...['.s3cfg', '.boto', 'rclone.conf', '.mylogin.cnf', '.sentryclirc', '.databrickscfg', '.authinfo', '.msmtprc'],
+    ...['.bash_history', '.zsh_history', 'a/.codex/auth.json', '.gemini/oauth_creds.json', 'www.example.com.key'],
+    ...[
+      'api.example.pem',
+      'config/prod.secret.exs',
+      'wp-config.php',
+      'application_default_credentials.json',
+      'www.example.com.pem',
+    ],
+  ])('%s is hidden', (path) => {
+    expect(policy.judge(path).access).toBe('hidden');
+  });
+
+  test.each([
+    ...[
+      '.env.local.example',
+      '.env.production.sample',
+      'example.env',
+      '.env.example.local',
+      '.env.defaults',
+      '.env.d.ts',
+    ],
+    ...['ca.pem', 'certs/fullchain.pem', 'public.pem', 'dhparam.pem', 'id_rsa_test.go', 'id_ed25519.ts'],
+    ...['locales/en/credentials.json', 'src/i18n/de/secrets.json', 'helm/templates/secrets.yaml', 'example.tfvars'],
+    ...['credentials.example.json', 'credentials.json.template', 'credentials/mod.rs', 'src/credentials/index.ts'],
+    ...['credentials.ts', 'secrets/vault.ts', 'kubeconfig.go', 'token.json'],
+  ])('%s is no secret by its name', (path) => {
+    expect(policy.judge(path).access).toBe('writable');
+  });
+
+  test('a rule for files alone says nothing about a folder of that name', () => {
+    expect(policy.judge('src/credentials').access).toBe('hidden');
+    expect(policy.judge('src/credentials', 'directory').access).toBe('writable');
+    expect(policy.judgeEntry('src', 'credentials', 'file').access).toBe('hidden');
+    expect(policy.judgeEntry('src', 'credentials', 'directory').access).toBe('writable');
+    expect(policy.judge('src/.ssh', 'directory').access).toBe('hidden');
+  });
+
   test("a user's rule adds to the table and may lift an entry of it, the last one that matches decides", () => {
     const own = createFilePolicy([
       { pattern: 'fixtures/test.pem', access: 'writable', reason: 'a made-up key' },

@@ -15,6 +15,9 @@ export interface FileVerdict {
   readonly rule: FileRule | null;
 }
 
+/** The kind of entry at a path. Left out where that is not known: rules for files alone count too. */
+export type EntryKind = 'file' | 'directory' | 'symlink' | 'other';
+
 /**
  * Judges paths by name alone and never looks at the disk. The sandbox masks by its rules and file tools ask it path by
  * path, so both agree.
@@ -22,9 +25,11 @@ export interface FileVerdict {
 export interface FilePolicy {
   readonly rules: readonly FileRule[];
   /** `path` is relative to the workspace. The strictest of the path and the folders above it. */
-  judge(path: string): FileVerdict;
+  judge(path: string, kind?: EntryKind): FileVerdict;
   /** Judges one name in a folder that is itself not hidden, for walks over the tree. */
-  judgeEntry(folder: string, name: string): FileVerdict;
+  judgeEntry(folder: string, name: string, kind?: EntryKind): FileVerdict;
+  /** Whether the user says that it holds no secret: what looks like one in it is none, except a private key. */
+  isNoSecret(path: string): boolean;
   /** Whether a rule protects something in a folder of this path. A symlink to it would give that a path without a rule. */
   holdsProtected(path: string): boolean;
   /** The same of rules that hide something. */
@@ -37,12 +42,19 @@ export interface FilePolicy {
  */
 export function createFilePolicy(userRules: readonly FileRule[] = [], noSecrets: readonly string[] = []): FilePolicy {
   const lifted = writable('the user says that it holds no secret', ...noSecrets);
-  return filePolicy([...SENSITIVE_FILES, ...lifted, ...PROTECTED_FILES, ...userRules, ...OWN_FILES]);
+  const policy = filePolicy([...SENSITIVE_FILES, ...lifted, ...PROTECTED_FILES, ...userRules, ...OWN_FILES]);
+  const meant = lifted.map(compile);
+  const isNoSecret = (path: string): boolean => {
+    const lower = path.toLowerCase();
+    const name = lower.slice(lower.lastIndexOf('/') + 1);
+    return meant.some(({ nameOnly, whole }) => whole(nameOnly ? name : lower));
+  };
+  return { ...policy, isNoSecret };
 }
 
 const STRICTNESS: Record<FileAccess, number> = { writable: 0, 'read-only': 1, hidden: 2 };
 
-function filePolicy(rules: readonly FileRule[]): FilePolicy {
+function filePolicy(rules: readonly FileRule[]): Omit<FilePolicy, 'isNoSecret'> {
   const compiled = rules.map(compile).reverse();
   const mayMatch = byLastName(compiled);
   const patterns = (access: FileAccess): string[] => rules.filter((rule) => rule.access === access).map(patternOf);
@@ -51,9 +63,16 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
     patterns('hidden').flatMap((pattern) => [...foldersNamed(pattern), ...foldersMeant(pattern)]),
   );
 
-  function judgeEntry(folder: string, name: string): FileVerdict {
+  function judgeEntry(folder: string, name: string, kind?: EntryKind): FileVerdict {
     const lower = name.toLowerCase();
-    return decide(mayMatch(lower), folder, lower);
+    return decide(candidatesOf(lower, kind), folder, lower);
+  }
+
+  function candidatesOf(lower: string, kind: EntryKind | undefined): readonly CompiledRule[] {
+    const candidates = mayMatch(lower);
+    if (candidates === NONE || kind !== 'directory') return candidates;
+    const meant = candidates.filter(({ rule }) => rule.only !== 'files');
+    return meant.length === 0 ? NONE : meant;
   }
 
   function decide(candidates: readonly CompiledRule[], folder: string, lower: string): FileVerdict {
@@ -65,14 +84,14 @@ function filePolicy(rules: readonly FileRule[]): FilePolicy {
     return WRITABLE;
   }
 
-  function judge(path: string): FileVerdict {
+  function judge(path: string, kind?: EntryKind): FileVerdict {
     let strictest = WRITABLE;
     let folder = '';
     let met = 0;
     const names = path.split('/').filter((name) => name !== '' && name !== '.');
-    for (const name of names.slice(0, walkedNames(names))) {
+    for (const [at, name] of names.slice(0, walkedNames(names)).entries()) {
       const lower = name.toLowerCase();
-      const candidates = mayMatch(lower);
+      const candidates = candidatesOf(lower, at < names.length - 1 ? 'directory' : kind);
       if (candidates !== NONE) met++;
       const verdict = met > MAX_MATCHED_NAMES ? strictly(candidates) : decide(candidates, folder, lower);
       if (STRICTNESS[verdict.access] > STRICTNESS[strictest.access]) strictest = verdict;

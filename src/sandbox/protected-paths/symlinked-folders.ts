@@ -44,7 +44,7 @@ export async function findHiddenBehindSymlinks(
     for (const entry of entries ?? []) {
       const below = { ...at, real: join(at.real, entry.name), judged: join(at.judged, entry.name) };
       const kind = kindOf(entry);
-      const { access, rule } = policy.judgeEntry(at.judged, entry.name);
+      const { access, rule } = policy.judgeEntry(at.judged, entry.name, kind);
       if (access === 'hidden') found.set(below.real, { path: below.real, kind, access, rule, because: 'alias' });
       else if (!policy.holdsHidden(below.judged) || !isWalked(below.judged)) continue;
       else if (kind === 'directory' && isWalked(below.real)) queue.push(below);

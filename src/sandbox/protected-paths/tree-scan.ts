@@ -169,7 +169,7 @@ export function createTreeScan(policy: FilePolicy, purpose: ScanPurpose): TreeSc
   }
 
   function judge(folder: string, name: string, kind: ProtectedPath['kind'], isRepository: boolean): FileVerdict {
-    const verdict = policy.judgeEntry(folder, name);
+    const verdict = policy.judgeEntry(folder, name, kind);
     if (purpose === 'hidden') return verdict.access === 'hidden' ? verdict : WRITABLE;
     if (verdict.rule !== null) return verdict;
     const gitRule = gitFileRule(name, kind) ?? (isRepository ? repositoryEntryRule(name) : null);

@@ -1,5 +1,6 @@
 import { appendFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { createFilePolicy } from '../../kernel/world/file-policy.ts';
 import { tempWorkspace } from '../../testing/temp-workspace.ts';
 
 const DATA = '{"changes": [1, 2, 3]}\n';
@@ -193,6 +194,18 @@ test.each(['.env', 'config/.env.production', 'deploy/id_ed25519', '.git-credenti
   },
 );
 
+test('[D17] a file called credentials is refused, a folder of that name is an ordinary one', async () => {
+  await using ws = await tempWorkspace({
+    files: { credentials: 'user ana CANARY', 'src/credentials/a.ts': 'export {}' },
+  });
+  const refused = await ws.call('read_file', { path: 'credentials' });
+  expect(refused.error).toMatchObject({ code: 'PERMISSION_DENIED' });
+  expect(JSON.stringify([refused, await ws.call('grep', { pattern: 'ana' })])).not.toContain('CANARY');
+  expect((await ws.call('read_file', { path: 'src/credentials/a.ts' })).ok).toBe(true);
+  expect((await ws.call('list_directory', { path: 'src/credentials' })).text).toContain('a.ts');
+  expect((await ws.call('glob', { pattern: '**/*.ts' })).text).toContain('src/credentials/a.ts');
+});
+
 test('[D17] search finds nothing in sensitive files, and listing names them only', async () => {
   await using ws = await tempWorkspace({ files: { '.env': 'API_KEY=CANARY', 'a.txt': 'API_KEY in words' } });
   const found = await ws.call('grep', { pattern: 'API_KEY', includeHidden: true });
@@ -225,4 +238,38 @@ test('key material in a file with an innocent name is withheld', async () => {
   expect((await ws.call('read_file', { path: 'notes.txt' })).error?.code).toBe('PERMISSION_DENIED');
   expect(JSON.stringify(await ws.call('grep', { pattern: 'CANARY' }))).not.toContain('CANARYCANARY');
   expect((await ws.call('read_file', { path: 'doc.md' })).ok).toBe(true);
+});
+
+test('a token, a key in JSON and a connection string are withheld by content, and a user can say that a file holds none', async () => {
+  const body = 'q7Tz9bLw2Kd3'.repeat(4);
+  const key = JSON.stringify({ private_key: `-----BEGIN PRIVATE KEY-----\n${body}\n-----END PRIVATE KEY-----\n` });
+  const token = `use ghp_${body.slice(0, 36)}`;
+  await using ws = await tempWorkspace({
+    files: { 'project-1a.json': key, 'notes.md': token, 'db.yml': `url: mysql://app:${body}@db/a`, 'mine.md': token },
+    filePolicy: createFilePolicy([], ['mine.md', 'project-1a.json']),
+  });
+  for (const path of ['project-1a.json', 'notes.md', 'db.yml']) {
+    for (const encoding of ['utf-8', 'base64']) {
+      const read = await ws.call('read_file', { path, encoding });
+      expect(read.error, path).toMatchObject({ code: 'PERMISSION_DENIED' });
+      expect(JSON.stringify(read)).not.toContain(body.slice(0, 12));
+    }
+  }
+  expect((await ws.call('read_file', { path: 'mine.md' })).text).toBe(token);
+  expect((await ws.call('grep', { pattern: 'q7Tz', output: 'files' })).value).toMatchObject({ totalFiles: 1 });
+});
+
+test('in a file above 16 MB a window with a part of a secret is withheld, and any other is shown', async () => {
+  await using ws = await tempWorkspace();
+  const lines = Array.from({ length: 30 }, () => 'q7Tz9bLw2Kd3'.repeat(5)).join('\n');
+  appendFileSync(
+    ws.file('big.log'),
+    `-----BEGIN RSA PRIVATE KEY-----\n${lines}\n-----END RSA PRIVATE KEY-----\nplain\n`,
+  );
+  for (let part = 0; part < 17; part++) appendFileSync(ws.file('big.log'), `${'z'.repeat(99)}\n`.repeat(10_000));
+  for (const window of [{ offset: 1 }, { offset: 12, limit: 2 }]) {
+    expect((await ws.call('read_file', { path: 'big.log', ...window })).error?.code).toBe('PERMISSION_DENIED');
+  }
+  expect((await ws.call('read_file', { path: 'big.log', offset: 33, limit: 1 })).text).toContain('plain');
+  expect((await ws.call('read_file', { path: 'big.log', offset: -2 })).ok).toBe(true);
 });

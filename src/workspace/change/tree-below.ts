@@ -28,7 +28,7 @@ export async function treeBelow(root: WorkspaceRoot, spot: ResolvedPath): Promis
       folder,
       ({ folder: parent, name, type }) => {
         const path = parent.pathOf(name);
-        const verdict = root.refuses(path);
+        const verdict = root.refuses(path, type);
         if (!verdict.ok) refused = inside(spot.path, verdict.error.message);
         const stat = parent.stat(name);
         bytes += diskBytes(stat);

@@ -18,6 +18,9 @@ export interface RawWindow {
   /** Counted from 1, or negative from the end. */
   readonly first: number;
   readonly more: boolean;
+  /** Where in the file the lines begin and end, in bytes. */
+  readonly start: number;
+  readonly end: number;
   /** Null when the end was not reached. */
   readonly totalLines: number | null;
 }
@@ -36,6 +39,7 @@ async function fromStart(fd: number, size: number, query: WindowQuery, signal: A
   const chunk = Buffer.allocUnsafe(Math.min(size, CHUNK_BYTES));
   let line = 1;
   let position = 0;
+  let shownFrom = size;
   while (position < size) {
     signal.throwIfAborted();
     const { bytesRead } = await readInto(fd, chunk, 0, Math.min(chunk.length, size - position), position);
@@ -43,16 +47,20 @@ async function fromStart(fd: number, size: number, query: WindowQuery, signal: A
     position += bytesRead;
     let start = 0;
     while (start < bytesRead) {
-      if (collect.isFull()) return { lines: collect.lines(), first: wanted, more: true, totalLines: null };
+      if (collect.isFull()) {
+        const range = { start: shownFrom, end: position - bytesRead + start };
+        return { lines: collect.lines(), ...range, first: wanted, more: true, totalLines: null };
+      }
       const newline = chunk.subarray(0, bytesRead).indexOf(NEWLINE, start);
       const end = newline < 0 ? bytesRead : newline + 1;
+      if (line >= wanted) shownFrom = Math.min(shownFrom, position - bytesRead + start);
       if (line >= wanted) collect.add(chunk.subarray(start, end), newline >= 0);
       if (newline >= 0) line++;
       start = end;
     }
   }
   const total = line - 1 + (collect.isOpen() || (await endsOpen(fd, position)) ? 1 : 0);
-  return { lines: collect.lines(), first: wanted, more: false, totalLines: total };
+  return { lines: collect.lines(), start: shownFrom, end: position, first: wanted, more: false, totalLines: total };
 }
 
 async function fromEnd(fd: number, size: number, query: WindowQuery, signal: AbortSignal): Promise<RawWindow> {
@@ -85,7 +93,8 @@ async function fromEnd(fd: number, size: number, query: WindowQuery, signal: Abo
   }
   const collect = collector(query);
   const text = Buffer.concat(scanned);
-  for (let at = 0; at < text.length && !collect.isFull(); ) {
+  let at = 0;
+  while (at < text.length && !collect.isFull()) {
     const newline = text.indexOf(NEWLINE, at);
     const end = newline < 0 ? text.length : newline + 1;
     collect.add(text.subarray(at, end), newline >= 0);
@@ -95,7 +104,7 @@ async function fromEnd(fd: number, size: number, query: WindowQuery, signal: Abo
   const available = found < count ? found + (size > 0 ? 1 : 0) : count;
   const whole = start === 0;
   return {
-    lines,
+    ...{ lines, start, end: start + at },
     first: whole ? 1 : -available,
     more: lines.length < available,
     totalLines: whole ? available : null,

@@ -43,7 +43,7 @@ async function entries(root: WorkspaceRoot, top: Folder, query: ListQuery): Prom
       const { size, modified } = infoOf(path, stat);
       const state = query.withState ? { state: `${stat.ino} ${stat.ctimeMs}` } : {};
       found.push({ name: top.path === '' ? path : path.slice(top.path.length + 1), type, size, modified, ...state });
-      return query.recursive && root.refuses(path).ok ? 'enter' : 'pass';
+      return query.recursive && root.refuses(path, type).ok ? 'enter' : 'pass';
     },
     { everything: true },
   );

@@ -1,5 +1,4 @@
 import { closeSync, readSync } from 'node:fs';
-import { holdsGitCredential } from '../../git/credentials.ts';
 import { catchErrnoAsync } from '../../host/errno.ts';
 import { digestOf, digestOfFile, versionOf } from '../../host/file-version.ts';
 import { infoOf, MAX_WHOLE_BYTES, type OpenFile, openFile, readWhole } from '../../host/open-file.ts';
@@ -7,12 +6,12 @@ import { shortPath } from '../../host/parse-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { BinaryFile, FileBytes, LineWindow, TextFile, WindowQuery } from '../../kernel/world/workspace.ts';
 import type { SecretHardLinks } from '../../secrets/secret-hard-links.ts';
-import { holdsPrivateKey } from '../../secrets/token-shapes.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import { decodeAs, decodeText, sniffEncoding } from './decode-text.ts';
 import { FileContent } from './file-content.ts';
 import type { RawWindow } from './line-window.ts';
 import { readLines } from './line-window.ts';
+import { secretWithheld, windowWithheld } from './secret-withheld.ts';
 
 /** Largest text that is held in memory as a whole, for editing. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
@@ -28,7 +27,7 @@ export function readWindow(reader: Reader, path: string, query: WindowQuery): Pr
     if (file.stat.size > MAX_WHOLE_BYTES) return largeWindow(reader, file, real, query);
     const bytes = readWhole(file, MAX_WHOLE_BYTES);
     const info = infoOf(real, file.stat);
-    const withheld = secretWithheld(real, bytes);
+    const withheld = secretWithheld(reader.root, real, bytes);
     if (withheld !== undefined) return withheld;
     const decoded = decodeText(bytes);
     if (!decoded.ok) return named(decoded, real);
@@ -44,7 +43,7 @@ export function readText(reader: Reader, path: string): Promise<Result<TextFile>
     if (file.stat.size > MAX_TEXT_BYTES) return tooLarge(real, file.stat.size, MAX_TEXT_BYTES);
     const content = new FileContent(readWhole(file, MAX_TEXT_BYTES));
     const { bytes } = content;
-    const withheld = secretWithheld(real, bytes);
+    const withheld = secretWithheld(reader.root, real, bytes);
     if (withheld !== undefined) return withheld;
     const { decoded } = content;
     if (!decoded.ok) return named(decoded, real);
@@ -65,7 +64,7 @@ export function readBytes(reader: Reader, path: string, maxBytes: number): Promi
   return withFile(reader, path, async (file, real) => {
     if (file.stat.size > maxBytes) return tooLarge(real, file.stat.size, maxBytes);
     const bytes = readWhole(file, maxBytes);
-    const withheld = secretWithheld(real, bytes);
+    const withheld = secretWithheld(reader.root, real, bytes);
     if (withheld !== undefined) return withheld;
     const version = versionOf(digestOf(bytes));
     return ok({ ...infoOf(real, file.stat), bytes, mimeType: mimeTypeOf(bytes), version });
@@ -97,7 +96,7 @@ async function withFile<T>(
 }
 
 async function largeWindow(
-  { signal }: Reader,
+  { root, signal }: Reader,
   file: OpenFile,
   path: string,
   query: WindowQuery,
@@ -112,7 +111,8 @@ async function largeWindow(
   if (encoding.startsWith('utf-16')) return tooLarge(path, stat.size, MAX_WHOLE_BYTES);
   const raw = await readLines(fd, stat.size, query, signal);
   if (raw.lines.length === 0 && raw.totalLines !== null) return pastEnd(path, raw.totalLines);
-  if (raw.lines.some(({ bytes }) => bytes.includes('PRIVATE KEY-----'))) return keyWithheld(path);
+  const withheld = windowWithheld(root, path, { fd, raw });
+  if (withheld !== undefined) return withheld;
   const window = shownWindow(raw, encoding, query);
   const content = raw.first === 1 && form.value.bom ? window.content.replace(/^\ufeff/, '') : window.content;
   const version = query.withVersion === true ? versionOf(await digestOfFile(fd, signal)) : null;
@@ -127,19 +127,6 @@ function pastEnd(path: string, totalLines: number): Result<never> {
 function tooLarge(path: string, size: number, most: number): Result<never> {
   const message = `${shortPath(path)} has ${size} bytes, more than the ${most} that can be handled at once. Read a window of it with offset and limit, or use a command.`;
   return fail('TOO_LARGE', message, { size, most });
-}
-
-function secretWithheld(path: string, bytes: Buffer): Result<never> | undefined {
-  if (holdsPrivateKey(bytes)) return keyWithheld(path);
-  if (!holdsGitCredential(path, bytes)) return undefined;
-  const message = `${shortPath(path)} holds a credential, such as a password in the address of a remote: tools cannot use it. Ask for single settings with git config --get.`;
-  return fail('PERMISSION_DENIED', message, { path: shortPath(path) });
-}
-
-function keyWithheld(path: string): Result<never> {
-  return fail('PERMISSION_DENIED', `${shortPath(path)} holds a private key: tools cannot use it.`, {
-    path: shortPath(path),
-  });
 }
 
 function named(

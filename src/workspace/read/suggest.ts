@@ -20,7 +20,7 @@ export async function suggestPaths(root: WorkspaceRoot, path: string): Promise<r
   let seen = 0;
   await visitTree(root.folder, ({ folder, name, type }) => {
     if (performance.now() - start > TIME_MS || ++seen > MAX_CANDIDATES * 10) return 'stop';
-    if (name === '.git' || name === 'node_modules' || !root.refuses(folder.pathOf(name)).ok) return 'pass';
+    if (name === '.git' || name === 'node_modules' || !root.refuses(folder.pathOf(name), type).ok) return 'pass';
     if (type === 'directory') return 'enter';
     if (name.toLowerCase() === plain) same.push(folder.pathOf(name));
     else if (couldBe(name, wanted) && others.size < MAX_CANDIDATES) {

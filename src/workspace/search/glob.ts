@@ -62,7 +62,7 @@ function openFolders({ policy }: WorkspaceRoot): (path: string) => boolean {
     const end = path.lastIndexOf('/') + 1;
     if (end === folder.length && path.startsWith(folder)) return isOpen;
     folder = path.slice(0, end);
-    isOpen = known.get(folder) ?? policy.judge(folder).access !== 'hidden';
+    isOpen = known.get(folder) ?? policy.judge(folder, 'directory').access !== 'hidden';
     known.set(folder, isOpen);
     return isOpen;
   };

@@ -1,11 +1,13 @@
 import { holdsGitCredential, isGitConfig } from '../../git/credentials.ts';
 import { createYielder } from '../../kernel/yielding.ts';
+import { secretMarks } from '../../secrets/find-secrets.ts';
 import type { FileIdentity } from '../../secrets/secret-hard-links.ts';
-import { holdsPrivateKey, PRIVATE_KEY_MARK } from '../../secrets/token-shapes.ts';
+import { secretIn } from '../../secrets/secret-in-file.ts';
 import { contentAt, statAt } from '../read/content-at.ts';
+import { isWithheld } from '../read/secret-withheld.ts';
 import { type Searcher, withoutDot } from './search-scope.ts';
 
-/** So many files are looked into one by one. Of more, ripgrep tells which hold the mark of a key: it is far quicker. */
+/** So many files are looked into one by one. Of more, ripgrep tells which may hold a secret: it is far quicker. */
 const ONE_BY_ONE = 500;
 /** In a sandbox ripgrep sees no other name of a sensitive file. */
 const ONE_NAME: FileIdentity = { dev: 0, ino: 0, nlink: 1, ctimeMs: 0 };
@@ -17,7 +19,7 @@ export interface VisibleHits<T> {
 }
 
 /**
- * Leaves out files that hold a private key or a credential of git, and other names of sensitive files. Not even their
+ * Leaves out files that hold a secret or a credential of git, and other names of sensitive files. Not even their
  * number is told, since each count would answer a guess. `scope` tells ripgrep which files were searched.
  */
 export async function hideSecretHits<T extends { readonly path: string }>(
@@ -41,7 +43,7 @@ export async function hideSecretHits<T extends { readonly path: string }>(
 
 /** Null when that cannot be told. Bytes count, as where we look ourselves: whatever the encoding, behind a NUL as well. */
 async function markedFiles({ rg }: Searcher, scope: readonly string[]): Promise<ReadonlySet<string> | null> {
-  const bytes = ['--text', '--encoding=none', '--case-sensitive', '--fixed-strings', `--regexp=${PRIVATE_KEY_MARK}`];
+  const bytes = ['--text', '--encoding=none', '--case-sensitive', `--regexp=${secretMarks()}`];
   const ran = await rg.run(['--files-with-matches', '--null', '--color=never', ...bytes, ...scope]);
   if (!ran.ok || !ran.value.complete) return null;
   return new Set(ran.value.stdout.toString('utf8').split('\0').map(withoutDot));
@@ -49,7 +51,8 @@ async function markedFiles({ rg }: Searcher, scope: readonly string[]): Promise<
 
 function statOfHarmless({ root }: Searcher, path: string): FileIdentity | null {
   const content = contentAt(root, path);
-  if (content === null || holdsPrivateKey(content.bytes) || holdsGitCredential(path, content.bytes)) return null;
+  if (content === null || holdsGitCredential(path, content.bytes)) return null;
+  if (isWithheld(root, path, secretIn(path, content.bytes)?.name)) return null;
   return content.stat;
 }
 

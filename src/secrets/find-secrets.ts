@@ -1,0 +1,198 @@
+import { escapeRegex } from '../kernel/text/escape.ts';
+import { isPlaceholder, isPlaceholderKey, isPlaceholderToken, isRandom, isTypedPassword } from './secret-likeness.ts';
+import { isSecretKey } from './secret-names.ts';
+import { SECRET_SHAPES } from './secret-shapes.ts';
+
+export interface FoundSecret {
+  /** As in "It holds a GitHub token". */
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The name of a short value under a name such as `password`: a secret in settings, and perhaps only a word in source code. */
+export const PASSWORD = 'password';
+export const PRIVATE_KEY = 'private key';
+
+/**
+ * Returns the secrets in a text, by its content alone, in the order of their positions for each kind. Placeholders such as
+ * `<token>` or `${TOKEN}` are none. It takes time linear in the text.
+ */
+export function findSecrets(text: string): readonly FoundSecret[] {
+  return [...privateKeys(text), ...tokens(text), ...passwordsInAddresses(text), ...assignedValues(text)];
+}
+
+/**
+ * By a mark that every key of a kind has. Between the head of a key and its body stand line breaks, also as `\n` in JSON,
+ * and what joins strings in source code.
+ */
+const KEYS = [
+  {
+    mark: 'PRIVATE KEY',
+    shape:
+      /-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}(?:[\s"'+,]|\\{1,2}[nr])+(?:[A-Za-z0-9+/=_-]{8,}|Proc-Type:|Version:|Comment:)/,
+  },
+  { mark: 'Private-Lines:', shape: /Private-Lines: \d+\s+[A-Za-z0-9+/=]{8,}/ },
+  { mark: '"d"', shape: /"d"\s{0,4}:\s{0,4}"[\w-]{40,}"/ },
+];
+const [BEFORE_MARK, AFTER_MARK] = [40, 200];
+const END_OF_KEY = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY|$/;
+/** Longer than keys are. */
+export const MAX_KEY_LENGTH = 16 * 1024;
+
+function* privateKeys(text: string): Generator<FoundSecret> {
+  for (const { mark, shape } of KEYS) {
+    if (mark === '"d"' && !text.includes('"kty"')) continue;
+    for (let at = text.indexOf(mark); at !== -1; ) {
+      const from = Math.max(0, at - BEFORE_MARK);
+      const match = shape.exec(text.slice(from, at + AFTER_MARK));
+      const start = from + (match?.index ?? 0);
+      const isKey = match !== null && start <= at && !isPlaceholderKey(lastWord(match[0]));
+      const length = isKey ? text.slice(start, start + MAX_KEY_LENGTH).search(END_OF_KEY) : 0;
+      const end = Math.max(at + mark.length, start + length);
+      if (isKey) yield { name: PRIVATE_KEY, start, end };
+      at = text.indexOf(mark, end);
+    }
+  }
+}
+
+function lastWord(text: string): string {
+  return /[\w+/=-]+(?=\W*$)/.exec(text)?.[0] ?? '';
+}
+
+/**
+ * A pattern, for ripgrep too, that matches somewhere in every text with a secret, and in many others: to leave out the files
+ * that need no closer look.
+ */
+export function secretMarks(): string {
+  const begins = SECRET_SHAPES.flatMap((shape) => shape.begins).map(escapeRegex);
+  const unnamed = SECRET_SHAPES.filter((shape) => shape.begins.length === 0).map(({ source }) => source);
+  const keys = KEYS.map(({ mark }) => mark);
+  return [...keys, ...begins, ...unnamed, ADDRESS.source, ASSIGNED.source].join('|');
+}
+
+/** Passwords in addresses have a look of their own. */
+const TOKEN_SHAPES = SECRET_SHAPES.filter(({ name }) => name !== 'connection string');
+const SHAPE = new RegExp(TOKEN_SHAPES.map(({ source }, at) => `(?<shape${at}>${source})`).join('|'), 'g');
+
+function* tokens(text: string): Generator<FoundSecret> {
+  for (const { from, to } of regionsWithRuns(text)) {
+    for (const { 0: found, index, groups = {} } of text.slice(from, to).matchAll(SHAPE)) {
+      const at = TOKEN_SHAPES.findIndex((_shape, number) => groups[`shape${number}`] !== undefined);
+      if (isPlaceholderToken(found)) continue;
+      yield { name: TOKEN_SHAPES[at]?.name ?? 'token', start: from + index, end: from + index + found.length };
+    }
+  }
+}
+
+/** Every token but a password in an address has a run of at least so many letters and digits, with a digit among them. */
+const MIN_RUN = 16;
+/** As much as a shape has before and after that run. */
+const AROUND_RUN = 96;
+
+/** Looks at every 16th character first: a long run cannot lie between two of them. */
+function* regionsWithRuns(text: string): Generator<{ from: number; to: number }> {
+  let region: { from: number; to: number } | undefined;
+  for (let at = MIN_RUN - 1; at < text.length; at += MIN_RUN) {
+    if (!isRunCode(text.charCodeAt(at))) continue;
+    let [start, end] = [at, at + 1];
+    while (start > 0 && at - start < MIN_RUN && isRunCode(text.charCodeAt(start - 1))) start--;
+    while (isRunCode(text.charCodeAt(end))) end++;
+    if (end - start >= MIN_RUN && hasDigit(text, start, end)) {
+      const next = { from: Math.max(0, start - AROUND_RUN), to: end + AROUND_RUN };
+      if (region !== undefined && next.from > region.to) yield region;
+      region = region !== undefined && next.from <= region.to ? { from: region.from, to: next.to } : next;
+    }
+    at += Math.floor((end - 1 - at) / MIN_RUN) * MIN_RUN;
+  }
+  if (region !== undefined) yield region;
+}
+
+/** Letters, digits, `_` and what stands inside a token: `-`, `.`, `/`. */
+const RUN_CODES = new Uint8Array(256).map((_zero, code) => (/[\w./-]/.test(String.fromCharCode(code)) ? 1 : 0));
+
+function isRunCode(code: number): boolean {
+  return RUN_CODES[code] === 1;
+}
+
+function hasDigit(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 48 && code <= 57) return true;
+  }
+  return false;
+}
+
+/** A shorter password in an address may be an example. */
+const MIN_SURE_LENGTH = 10;
+const QUOTED = { isQuoted: true };
+const ADDRESS = /:\/\/[^\s:/@"'`<>]{0,64}:([^\s/@"'`<>]{3,200})@/g;
+
+function* passwordsInAddresses(text: string): Generator<FoundSecret> {
+  for (const { 0: found, 1: password = '', index } of text.matchAll(ADDRESS)) {
+    const name =
+      password.length >= MIN_SURE_LENGTH && isTypedPassword(password, QUOTED) ? 'connection string' : PASSWORD;
+    if (!isPlaceholder(password)) yield { name, start: index, end: index + found.length };
+  }
+}
+
+const VALUE = /"([^"\n\\]{6,400})"|'([^'\n\\]{6,400})'|([^\s"'`,;<>(){}[\]:]{6,400})(?=[\s,;"'<]|$)/y;
+const MAX_NAME = 64;
+const MAX_BLANKS = 8;
+const NAME = /([\w.-]+)["'\]]{0,2}[ \t]{0,8}:?$/;
+/** The last letters of telling names, up to the sign behind them: all that is looked for in most texts. */
+const ASSIGNED = new RegExp(
+  `(?:${'ord rds ass ase pwd swd ret ets ken key uth ial als'.split(' ').map(inAnyCase).join('|')})["'\\]]{0,2}[ \\t]{0,8}:?[=:>]`,
+  'g',
+);
+
+/** Far quicker than a regular expression that ignores case. */
+function inAnyCase(word: string): string {
+  return word.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+}
+
+/** The values under a telling name, as in `password = "…"`, `"api_key": "…"`, `TOKEN=…` and `<secret>…`. */
+function* assignedValues(text: string): Generator<FoundSecret> {
+  for (const { 0: found, index } of text.matchAll(ASSIGNED)) {
+    const value = valueAt(text, index + found.length - 1);
+    if (value !== undefined) yield value;
+  }
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9;
+}
+
+function valueAt(text: string, sign: number): FoundSecret | undefined {
+  const before = text.slice(Math.max(0, sign - MAX_NAME), sign);
+  const name = NAME.exec(before)?.[1];
+  if (name === undefined || !ENDS_TELLING.test(name) || NO_SECRETS.test(name) || !isSecretKey(name)) return undefined;
+  let start = sign + 1;
+  if (text[start] === '=' || text[start] === '>') start++;
+  while (isBlank(text.charCodeAt(start)) && start < sign + MAX_BLANKS) start++;
+  VALUE.lastIndex = start;
+  const match = VALUE.exec(text);
+  if (match === null) return undefined;
+  const quoted = match[1] ?? match[2];
+  const value = quoted ?? match[3] ?? '';
+  const isQuoted = quoted !== undefined || (isSetting(name) && before.endsWith(name));
+  const kind = kindOf(name, value, { isQuoted });
+  return kind === undefined ? undefined : { name: kind, start, end: start + match[0].length };
+}
+
+function kindOf(name: string, value: string, { isQuoted }: { isQuoted: boolean }): string | undefined {
+  if (isPlaceholder(value)) return undefined;
+  if (isRandom(value)) return 'secret value';
+  return PASSWORD_NAME.test(name) && isTypedPassword(value, { isQuoted }) ? PASSWORD : undefined;
+}
+
+const ENDS_TELLING = /(?:word|words|pass|phrase|pwd|passwd|secret|secrets|token|key|auth|credentials?|key_base)$/i;
+/** A token of this kind opens nothing by itself. */
+const NO_SECRETS =
+  /public|(?:page|next|sync|cursor|continuation|csrf|cancel)_?token$|(?:hash|cache|sort|partition|primary|foreign)_?key$/i;
+const PASSWORD_NAME = /(?:word|pass|phrase|pwd|secret)$/i;
+
+/** Whether a name is written as in a `.env` file. */
+function isSetting(name: string): boolean {
+  return /^[A-Z][A-Z0-9_]*$/.test(name);
+}

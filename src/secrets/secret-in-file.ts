@@ -1,0 +1,26 @@
+import { type FoundSecret, findSecrets, PASSWORD } from './find-secrets.ts';
+
+/** Programs and their documents: a short value there is a name or an example more often than a password. */
+const CODE_OR_TEXT =
+  /\.(?:[cm]?[jt]sx?|vue|svelte|go|rs|py|rb|java|kt|kts|scala|c|h|cc|cpp|hpp|cs|swift|php|ex|exs|lua|pl|dart|md|mdx|rst|txt|adoc|html?|css|scss|ipynb|snap|lock)$|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml)$/i;
+/** Settings for trying something out: what they hold opens nothing. A key or a token counts there too. */
+const EXAMPLE = /(?:^|[._-])(?:example|sample|template|dist|schema|tmpl)(?:[._-]|$)/i;
+const TRANSLATION = /(?:^|\/)(?:locales?|i18n|lang|translations?)\//i;
+
+/**
+ * Returns the first secret that a file holds by its content, whatever its name; the name tells how a doubtful value is read. With `from`
+ * and `to` only those of which a part stands between these positions.
+ */
+export function secretIn(path: string, bytes: Buffer, { from = 0, to = bytes.length } = {}): FoundSecret | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const isDoubtful = CODE_OR_TEXT.test(name) || EXAMPLE.test(name) || TRANSLATION.test(path);
+  const isMeant = ({ name: kind, start, end }: FoundSecret) =>
+    start < to && end > from && !(isDoubtful && kind === PASSWORD);
+  return findSecrets(textOf(bytes)).find(isMeant);
+}
+
+/** Bytes as characters, so that what is no text is looked into as well. */
+function textOf(bytes: Buffer): string {
+  const isWide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  return isWide ? bytes.toString('latin1').replaceAll('\0', '') : bytes.toString('latin1');
+}
