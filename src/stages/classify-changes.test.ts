@@ -284,6 +284,45 @@ test('a `.git` that is a symlink to a folder outside is judged, and its configur
   expect([classAt(changes, 'new/.git'), classAt(changes, 'new/f')]).toEqual(['protected', 'new']);
 });
 
+test('a rebase that ends leaves nothing to ask about, one that stops shows what it would carry out', async () => {
+  repository();
+  git('checkout', '-qb', 'topic');
+  at.write('a.txt', 'topic\n');
+  git('commit', '-qam', 'mine');
+  git('checkout', '-q', 'main');
+  at.write('b.txt', 'b\n');
+  git('add', '-A');
+  git('commit', '-qm', 'theirs');
+  const who = 'export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b.c;';
+  const ended = await changesOf(
+    `${who} git rebase -q --exec true main topic && git format-patch -q -1 && git reset -q --hard main && git am -q *.patch`,
+  );
+  expect(ended.some(({ path }) => path.endsWith('.patch'))).toBe(true);
+  expect(ended.filter((each) => each.class === 'protected')).toEqual([]);
+
+  const conflict = `echo other >a.txt; git commit -qam other`;
+  const stopped = await changesOf(`${who} git checkout -q main; ${conflict}; git rebase --exec 'make x' main topic`);
+  const todo = stopped.find(({ path }) => path === '.git/rebase-merge/git-rebase-todo');
+  expect(todo).toMatchObject({
+    class: 'protected',
+    reason: 'git on the host goes on from it, as with git rebase --continue, and carries out "exec make x"',
+  });
+  expect(classAt(stopped, '.git/rebase-merge/onto')).toBe('protected');
+});
+
+test('a planted list of steps is shown with its commands first, in a submodule and for a cherry-pick too', async () => {
+  repository();
+  const planted = await changesOf(`
+    mkdir -p .git/sequencer .git/modules/a/rebase-merge .git/refs/heads/rebase-merge
+    { for i in 1 2 3 4 5 6 7 8 9; do echo "pick 123456$i x"; done; echo 'x evil'; } >.git/sequencer/todo
+    echo 'exec evil' >.git/modules/a/rebase-merge/git-rebase-todo
+    git rev-parse HEAD >.git/refs/heads/rebase-merge/x`);
+  const reasonAt = (path: string) => planted.find((each) => each.path === path)?.reason;
+  expect(reasonAt('.git/sequencer/todo')).toMatch(/carries out "x evil", "pick 1234561 x", .+ and 2 more$/);
+  expect(reasonAt('.git/modules/a/rebase-merge/git-rebase-todo')).toContain('"exec evil"');
+  expect(classAt(planted, '.git/refs/heads/rebase-merge/x')).toBe('repository');
+});
+
 test('a new repository, and settings that only describe one, are not protected', async () => {
   repository();
   const changes = await changesOf('git init -q sub; git config user.name me; git remote add o https://example.org/x');

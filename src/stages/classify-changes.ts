@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { gitFileRule, isGitPath, ObeyedPaths } from '../git/obeyed-paths.ts';
+import { whyPendingStep } from '../git/pending-steps.ts';
 import { MAX_HASHED_BYTES } from '../host/file-version.ts';
 import { entriesIn, statOf } from '../host/files.ts';
 import { MAX_PATH_BYTES } from '../host/parse-path.ts';
@@ -122,6 +123,9 @@ function whyProtected(change: StagedChange, judges: ChangeJudges): string | unde
   if (isSymlink && policy.holdsProtected(path)) return 'the host takes what it leads to for protected files';
   if (DECIDES_IGNORED.test(path) && !isOnlyComments(view.readWhole(path)))
     return 'it decides which files git ignores, and those are kept without a question';
+  const isWritten = change.after !== null && change.after.type !== 'directory';
+  const step = isWritten ? whyPendingStep(path, (at) => view.readWhole(`${judges.workspace}/${at}`)) : null;
+  if (step !== null) return step;
   const gitFile = change.after === null ? null : gitFileRule(basename(path), change.after.type);
   if (gitFile !== null) return gitFile.reason;
   // Git moves the HEAD of a repository itself; without a configuration or hooks a planted one runs nothing.

@@ -17,7 +17,7 @@ describe('the reason for an approval is in Chinese', () => {
   test.each<[string, Record<string, string>, string[]]>([
     ['write_file', { path: 'a.txt', content: 'two' }, ['a.txt']],
     ['delete_file', { path: 'a.txt' }, ['a.txt']],
-    ['write_file', { path: '.claude/x', content: 'x' }, ['.claude/x']],
+    ['write_file', { path: '.claude/x', content: 'x' }, ['.claude/x', 'Claude Code']],
     ['bash', { command: 'npm ci && make' }, ['npm ci', 'make']],
     ['bash', { command: 'git fetch origin' }, ['bash(git fetch *)']],
     ['bash', { command: 'docker ps' }, ['docker']],

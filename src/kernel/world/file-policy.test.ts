@@ -42,6 +42,38 @@ describe('the file policy', () => {
     ['.zed/tasks.json', 'read-only'],
     ['.bash_login', 'read-only'],
     ['.zlogout', 'read-only'],
+    ['.npmrc', 'read-only'],
+    ['packages/a/.yarnrc.yml', 'read-only'],
+    ['.pnpmfile.cjs', 'read-only'],
+    ['crates/a/.cargo/config.toml', 'read-only'],
+    ['.cargo/audit.toml', 'writable'],
+    ['.devcontainer.json', 'read-only'],
+    ['.hg/hgrc', 'read-only'],
+    ['.vscode/c_cpp_properties.json', 'read-only'],
+    ['.opencode/plugin/a.ts', 'read-only'],
+    ['opencode.json', 'read-only'],
+    ['.windsurf/mcp.json', 'read-only'],
+    ['.roo/mcp.json', 'read-only'],
+    ['.kiro/hooks/a.json', 'read-only'],
+    ['.continue/config.yaml', 'read-only'],
+    ['.qwen/settings.json', 'read-only'],
+    ['.amazonq/mcp.json', 'read-only'],
+    ['.factory/mcp.json', 'read-only'],
+    ['.aider.conf.yml', 'read-only'],
+    ['.github/copilot-instructions.md', 'read-only'],
+    ['.github/workflows/ci.yml', 'writable'],
+    ['AGENTS.md', 'read-only'],
+    ['pkg/claude.md', 'read-only'],
+    ['GEMINI.md', 'read-only'],
+    ['.cursorrules', 'read-only'],
+    ['.mise.toml', 'read-only'],
+    ['.envrc', 'hidden'],
+    ['.pre-commit-config.yaml', 'read-only'],
+    ['.lefthook.yml', 'read-only'],
+    ['lefthook.yml', 'read-only'],
+    ['.husky/pre-commit', 'read-only'],
+    ['package.json', 'writable'],
+    ['README.md', 'writable'],
     ['src/index.ts', 'writable'],
     ['environment.ts', 'writable'],
     ['packages/a/node_modules/x/.env', 'writable'],
@@ -118,6 +150,14 @@ describe('the file policy', () => {
     expect(policy.judgeEntry('src', 'credentials', 'file').access).toBe('hidden');
     expect(policy.judgeEntry('src', 'credentials', 'directory').access).toBe('writable');
     expect(policy.judge('src/.ssh', 'directory').access).toBe('hidden');
+  });
+
+  test.each([
+    ['.npmrc', 'npm on the host can run programs from it'],
+    ['.vscode/tasks.json', 'VS Code on the host can run programs from it'],
+    ['CLAUDE.md', 'Claude Code on the host takes it for instructions'],
+  ])('names the program that obeys %s', (path, reason) => {
+    expect(policy.judge(path).rule?.reason).toBe(reason);
   });
 
   test("a user's rule adds to the table and may lift an entry of it, the last one that matches decides", () => {

@@ -1,13 +1,7 @@
 import type { TextMatcher } from '../text/automaton.ts';
 import { globMatcher, PATH_RULE_GLOB } from '../text/glob.ts';
-import {
-  type FileAccess,
-  type FileRule,
-  OWN_FILES,
-  PROTECTED_FILES,
-  SENSITIVE_FILES,
-  writable,
-} from './sensitive-files.ts';
+import { PROTECTED_FILES } from './obeyed-files.ts';
+import { type FileAccess, type FileRule, OWN_FILES, SENSITIVE_FILES, writable } from './sensitive-files.ts';
 
 /** The verdict of the file policy about one path: which access tools and commands have, and by which rule. */
 export interface FileVerdict {

@@ -1,6 +1,6 @@
 /**
- * The built-in file rules: which names hold secrets, and which files the host obeys. How rules are applied to a path is in
- * file-policy.ts.
+ * The built-in file rules: which names hold secrets, and which are Toolwright's own. Files that the host obeys are in
+ * obeyed-files.ts; how rules are applied to a path is in file-policy.ts.
  */
 
 export type FileAccess = 'hidden' | 'read-only' | 'writable';
@@ -20,13 +20,11 @@ export interface FileRule {
 const KEYS = 'it looks like a private key';
 const CREDENTIALS = 'it holds credentials';
 const ENVIRONMENT = 'environment files hold secrets';
-const GIT = 'git on the host can run programs from it';
-const EDITOR = 'editors and tools on the host can run programs from it';
 const OWN = "it is Toolwright's own";
 
 const hidden = (reason: string, ...patterns: string[]): FileRule[] =>
   patterns.map((pattern) => ({ pattern, access: 'hidden', reason }));
-const readOnly = (reason: string, ...patterns: string[]): FileRule[] =>
+export const readOnly = (reason: string, ...patterns: string[]): FileRule[] =>
   patterns.map((pattern) => ({ pattern, access: 'read-only', reason }));
 export const writable = (reason: string, ...patterns: string[]): FileRule[] =>
   patterns.map((pattern) => ({ pattern, access: 'writable', reason }));
@@ -94,18 +92,6 @@ function namedInside(word: string): string[] {
 function translations(folder: string): string[] {
   return each([`**/${folder}/**/`], 'credentials.json', 'secrets.json', 'credentials.y*ml', 'secrets.y*ml');
 }
-
-/** Files that make programs on the host, or Toolwright, do something. */
-export const PROTECTED_FILES: readonly FileRule[] = [
-  ...readOnly(GIT, '**/.git/hooks', '**/.git/config', '**/.git/config.worktree', '**/.git/info/attributes'),
-  ...readOnly(GIT, '**/.git/modules/**/hooks', '**/.git/modules/**/config', '**/.git/commondir'),
-  ...readOnly(GIT, '.husky', '.gitmodules'),
-  ...readOnly(EDITOR, '**/.vscode/tasks.json', '**/.vscode/settings.json', '**/.vscode/launch.json'),
-  ...readOnly(EDITOR, '**/.vscode/mcp.json', '.idea', '.devcontainer', '*.code-workspace'),
-  ...readOnly(EDITOR, '.claude', '.codex', '.cursor', '.gemini', '.zed', '.mcp.json'),
-  ...readOnly(EDITOR, '.gitconfig', '.profile', '.bashrc', '.bash_profile', '.bash_login', '.bash_logout'),
-  ...readOnly(EDITOR, '.zshrc', '.zshenv', '.zprofile', '.zlogin', '.zlogout'),
-];
 
 /** Toolwright's own files, from the workspace root. No user rule lifts these, and no command may create them. */
 export const OWN_FILES: readonly FileRule[] = readOnly(OWN, '/.toolwright');
