@@ -40,7 +40,7 @@ export function createOutput(options: OutputOptions): OutputCollector {
   let isFlood = false;
 
   function shown(bytes: Uint8Array): Uint8Array {
-    return isFlood && filter !== undefined ? filter.part(bytes) : bytes;
+    return isFlood && filter !== undefined ? filter.part(wholeLines(bytes)) : bytes;
   }
 
   function keep(stream: OutputStream, bytes: Uint8Array): void {
@@ -81,7 +81,16 @@ export function createOutput(options: OutputOptions): OutputCollector {
   };
 }
 
-/** The bytes after the first line end, if there is one: the line before it may begin within a secret. */
+const LINE_END = 0x0a;
+/** Longer than any secret of one line. */
+const MAX_SECRET_BYTES = 4096;
+
+/** A part that was cut out of the output may begin and end within a secret. */
+function wholeLines(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(bytes.indexOf(LINE_END) + 1, bytes.lastIndexOf(LINE_END) + 1);
+}
+
 function fromFirstLine(bytes: Uint8Array): Uint8Array {
-  return bytes.subarray(bytes.indexOf(0x0a) + 1);
+  const end = bytes.indexOf(LINE_END);
+  return bytes.subarray(end === -1 ? MAX_SECRET_BYTES : end + 1);
 }
