@@ -54,7 +54,7 @@ export async function openCommands(options: CommandsOptions): Promise<OpenComman
   const worlds = new Map<string, World>();
   const keptPaths = (workspace: string, stage: string) => worlds.get(workspace)?.keptPaths?.(stage) ?? [];
   const stages = createStages({ sandbox, policy: files, home, sessions, keptPaths });
-  const processes = createProcesses({ sandbox, stages, sessions, files, network: { hosts } });
+  const processes = createProcesses({ sandbox, stages, sessions, network: { hosts } });
   return {
     sandbox,
     stages,

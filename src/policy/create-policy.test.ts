@@ -92,9 +92,9 @@ describe('modes', () => {
     ['an effect outside', run('docker ps'), { plan: 'allow', ask: 'ask', auto: 'allow', strict: 'deny' }],
     ['a lasting effect outside', run('npm publish'), { plan: 'allow', ask: 'ask', auto: 'ask', strict: 'deny' }],
     [
-      'a secret of the history',
-      [{ kind: 'process.run', command: 'git log -p', writes: 'stage', exposes: '.env' }],
-      { plan: 'ask', ask: 'ask', auto: 'ask', strict: 'deny' },
+      "what git prints of a sensitive file's past",
+      [{ kind: 'process.run', command: 'git log -p .env', writes: 'stage' }],
+      { plan: 'allow', ask: 'allow', auto: 'allow', strict: 'deny' },
     ],
     [
       'a process in the background',

@@ -12,7 +12,6 @@ import {
   ENVIRONMENT,
   NETWORK,
   NOT_UNDERSTOOD,
-  SENSITIVE,
 } from './commands/command-judgement.ts';
 import { isInert } from './commands/inert-programs.ts';
 import { judgeCommand } from './commands/judge-command.ts';
@@ -41,7 +40,7 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
   const words = judgement.parts.map((part) => judgePart(part, { mode, isRestricted }));
   const parts = [
     ...words,
-    ...judgeSurroundings(access, { isRestricted }),
+    ...(isRestricted ? judgeVariables(access) : []),
     ...judgeMounts(access, { mode, effects, isCovered: cover !== undefined }),
   ].map((part) => applyMode(mode, part));
   const uncovered = parts.some(({ verdict }) => verdict !== 'allow') ? [] : judgeBeside(judgement, { mode, cover });
@@ -119,25 +118,15 @@ function staged(judged: AccessJudgement): AccessJudgement {
   return { ...judged, verdict: 'allow', rule: BY_CHANGES, reason: 'Its changes are judged before they are kept.' };
 }
 
-/** Judges influences outside the command line: variables, and secrets that it may print from a repository. */
-function judgeSurroundings(
-  { env = [], exposes }: ProcessRun,
-  { isRestricted }: { isRestricted: boolean },
-): AccessJudgement[] {
-  const asks = { verdict: 'ask', liftable: false, changes: false } as const;
-  const judged: AccessJudgement[] = env
-    .filter((name) => isRestricted && isObeyedVariable(name) && !isHarmlessVariable(name))
+/** Judges variables, which are beside the command line and may change what it runs. */
+function judgeVariables({ env = [] }: ProcessRun): AccessJudgement[] {
+  return env
+    .filter((name) => isObeyedVariable(name) && !isHarmlessVariable(name))
     .map((name) => ({
-      ...asks,
+      ...{ verdict: 'ask', liftable: false, changes: false, rule: ENVIRONMENT },
       what: `${name}=…`,
-      rule: ENVIRONMENT,
       reason: `The variable ${name} may change what runs, and so hide it from a rule.`,
     }));
-  if (exposes === undefined) return judged;
-  return [
-    ...judged,
-    { ...asks, what: exposes, rule: SENSITIVE, reason: `It may print ${exposes} from the repository, unmasked.` },
-  ];
 }
 
 const IN_BACKGROUND = {

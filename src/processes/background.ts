@@ -10,6 +10,7 @@ import {
   type Sandbox,
 } from '../kernel/world/sandbox.ts';
 import type { OpenStage } from '../kernel/world/stage.ts';
+import type { HidingFilter } from '../secrets/hide-in-output.ts';
 
 interface BackgroundEntry {
   readonly id: string;
@@ -24,12 +25,15 @@ interface BackgroundEntry {
   endedAt: number | null;
   /** Where it writes; null once its changes were handed on or discarded, or where nothing stages. */
   stage: OpenStage | null;
+  readonly filter: BackgroundLaunch['filter'] | undefined;
 }
 
 export interface BackgroundLaunch {
   readonly title: string;
   readonly request: RunRequest;
   readonly stage: OpenStage | null;
+  /** The filter of the request, which tells what it replaced. */
+  readonly filter?: Pick<HidingFilter, 'note'>;
 }
 
 export interface BackgroundOptions {
@@ -146,7 +150,7 @@ export class Background {
     for (const entry of entries) this.#forget(entry);
   }
 
-  #launch(scope: string, { title, request, stage }: BackgroundLaunch): BackgroundEntry {
+  #launch(scope: string, { title, request, stage, filter }: BackgroundLaunch): BackgroundEntry {
     const abort = new AbortController();
     let settle = () => {};
     const entry: BackgroundEntry = {
@@ -162,6 +166,7 @@ export class Background {
       end: undefined,
       endedAt: null,
       stage,
+      filter,
     };
     this.#entries.set(entry.id, entry);
     const run = this.#sandbox.run({
@@ -200,7 +205,8 @@ export class Background {
     return fail('FILE_NOT_FOUND', `There is no background process ${id}: ${hint}`);
   }
 
-  #shown({ id, title, startedAt, endedAt, running, end }: BackgroundEntry): BackgroundProcess {
+  #shown({ id, title, startedAt, endedAt, running, end, filter }: BackgroundEntry): BackgroundProcess {
+    const hidden = filter?.note() ?? null;
     const result = end?.ok ? end.value : undefined;
     return {
       id,
@@ -213,7 +219,7 @@ export class Background {
       outputBytes: running?.log.totalBytes ?? 0,
       keptBytes: running?.log.keptBytes ?? 0,
       awaitsInput: end === undefined ? (running?.input?.isAwaited() ?? null) : false,
-      notes: end === undefined ? [] : notesOf(end),
+      notes: [...(end === undefined ? [] : notesOf(end)), ...(hidden === null ? [] : [hidden])],
     };
   }
 

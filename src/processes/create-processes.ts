@@ -1,16 +1,12 @@
 import { realpathSync } from 'node:fs';
-import { configsPrinted } from '../git/config-reads.ts';
-import { findGitCredential } from '../git/credentials.ts';
-import { historyFoldersPrinted } from '../git/history-contents.ts';
 import { fail, type Result } from '../kernel/result.ts';
 import type { BackgroundProcess, CommandRequest, Commands } from '../kernel/world/commands.ts';
-import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { NetworkAccess, Sandbox } from '../kernel/world/sandbox.ts';
 import type { SessionStages, StageStore } from '../kernel/world/stage.ts';
 import type { Caller, World } from '../kernel/world/workspace.ts';
-import { CommittedSecrets } from '../secrets/committed-secrets.ts';
+import { createOutputFilter } from '../secrets/hide-in-output.ts';
 import { Background } from './background.ts';
-import { beginStage, NON_INTERACTIVE, runCommand, toRunRequest } from './run-command.ts';
+import { beginStage, runCommand, toRunRequest } from './run-command.ts';
 import { withSessionStages } from './session-world.ts';
 
 export interface ProcessesOptions {
@@ -19,8 +15,6 @@ export interface ProcessesOptions {
   readonly stages: StageStore;
   /** Sessions that collect their changes over several calls. Left out: none does. */
   readonly sessions?: SessionStages;
-  /** Says which files are sensitive. */
-  readonly files: FilePolicy;
   /** The hosts that a command may reach which may use the network. Left out: none. */
   readonly network?: NetworkAccess;
   /** Background processes that run at once: of a session, and of all. */
@@ -39,34 +33,26 @@ export interface Processes {
 export function createProcesses(options: ProcessesOptions): Processes {
   const { sandbox, stages } = options;
   const background = new Background(options);
-  const tracked = new CommittedSecrets(sandbox, options.files);
-
-  function exposed(root: string, command: string, cwd?: string): Promise<string | undefined> | undefined {
-    const folders = historyFoldersPrinted(command, cwd);
-    const configs = configsPrinted(command, cwd);
-    if (folders.length === 0 && configs.length === 0) return undefined;
-    const found = folders.map((folder) => tracked.find(root, folder, NON_INTERACTIVE));
-    if (configs.length > 0) found.push(findGitCredential(root, configs));
-    return Promise.all(found).then((each) => each.find((secret) => secret !== undefined));
-  }
 
   function commandsFor(caller: Caller, world: World): Commands {
     const { root, wrote = () => false } = world;
     const standsOn = options.sessions?.of(root, caller.session);
-    const place = { sandbox, stages, root, wrote, network: options.network, standsOn };
+    const beginFilter = async () => createOutputFilter(await world.secretValues?.());
+    const place = { sandbox, stages, root, wrote, network: options.network, standsOn, beginFilter };
     const elsewhere = (): Result<never> | undefined => (isAt(caller.workingDir, root) ? undefined : refuse(root));
     const scope = `${root}\0${caller.session}`;
 
     /** A process that writes to a stage sees edits of the host. */
     async function start(given: CommandRequest): Promise<Result<BackgroundProcess>> {
-      const request = { ...toRunRequest(place, given, caller), signal: caller.signal };
       const { title, writes } = given;
-      if (writes !== 'stage') return background.start(scope, { title, request, stage: null });
+      const filter = await place.beginFilter();
+      const request = { ...toRunRequest(place, given, caller), signal: caller.signal, filterOutput: () => filter };
+      if (writes !== 'stage') return background.start(scope, { title, request, stage: null, filter });
       if (standsOn !== undefined) return notWhileCollecting(caller.session);
       const begun = await beginStage(place, caller, { title, allowedBy: null });
       if (!begun.ok) return begun;
       const stage = { ...begun.value.folder, followsHost: true } as const;
-      return background.start(scope, { title, request: { ...request, stage }, stage: begun.value });
+      return background.start(scope, { title, request: { ...request, stage }, stage: begun.value, filter });
     }
 
     return {
@@ -86,7 +72,6 @@ export function createProcesses(options: ProcessesOptions): Processes {
       ...(options.sessions === undefined ? world : withSessionStages(world, options.sessions)),
       commands: (caller) => commandsFor(caller, world),
       stages: () => stages,
-      exposedSecret: (command, cwd) => exposed(world.root, command, cwd),
     }),
     close: () => background.close(),
   };

@@ -3,6 +3,7 @@ import type { CommandRequest, CommandResult } from '../kernel/world/commands.ts'
 import type { NetworkAccess, OutputChunk, RunRequest, Sandbox } from '../kernel/world/sandbox.ts';
 import type { OpenStage, SessionStage, StageStore } from '../kernel/world/stage.ts';
 import type { Caller } from '../kernel/world/workspace.ts';
+import type { HidingFilter } from '../secrets/hide-in-output.ts';
 
 /** Everything that a run needs beside its request. */
 export interface RunPlace {
@@ -14,23 +15,28 @@ export interface RunPlace {
   readonly network: NetworkAccess | undefined;
   /** The stage of the session, on which its commands work. */
   readonly standsOn: SessionStage | undefined;
+  /** Begins the filter of one run, with the secrets of the workspace as they are now. */
+  beginFilter(): Promise<HidingFilter>;
 }
 
-/** Runs a command to its end. In a stage its changes are listed and wait there; the workspace is as it was. */
+/** Runs a command to its end; secrets in its output are replaced as it comes. In a stage its changes are listed and wait there; the workspace is as it was. */
 export async function runCommand(
   place: RunPlace,
   given: CommandRequest,
   caller: Caller,
 ): Promise<Result<CommandResult>> {
+  const filter = await place.beginFilter();
   const stream = given.onOutput === undefined ? undefined : createTextStream(given.onOutput);
   const request: RunRequest = {
     ...toRunRequest(place, given, caller),
     signal: caller.signal,
+    filterOutput: () => filter,
     ...(stream && { onOutput: (chunk) => stream.add(chunk) }),
   };
   const ended = given.writes === 'stage' ? await runStaged(place, given, { caller, request }) : await runPlain();
   stream?.end();
-  return ended;
+  const note = filter.note();
+  return ended.ok && note !== null ? ok({ ...ended.value, notes: [...ended.value.notes, note] }) : ended;
 
   async function runPlain(): Promise<Result<CommandResult>> {
     const ran = await place.sandbox.run(request);
@@ -88,7 +94,7 @@ function createTextStream(tell: (text: string) => void): { add(chunk: OutputChun
  * Variables with which programs open no editor, no pager and no question, since no person sits in front of them. The
  * command's own variables win.
  */
-export const NON_INTERACTIVE = {
+const NON_INTERACTIVE = {
   CI: '1',
   PAGER: 'cat',
   GIT_PAGER: 'cat',

@@ -100,10 +100,10 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       folder,
       signals: request.signal === undefined ? [closing.signal] : [request.signal, closing.signal],
       onOutput: request.onOutput?.bind(request),
+      filter: request.filterOutput?.(),
       onStart: (log) => request.onStart?.({ log, input }),
       tree: ({ pid = 0 }) => {
-        const find = isByPs(options) ? psTree : markedTree;
-        tree = find(pid, `${MARK}=${mark}`);
+        tree = (isByPs(options) ? psTree : markedTree)(pid, `${MARK}=${mark}`);
         return tree;
       },
     });

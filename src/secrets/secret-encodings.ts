@@ -16,9 +16,15 @@ export function decodedForms(text: string): readonly string[] {
 
 /** Returns a value as it is, in base64 at each of the three alignments, and in hex; in lower case. */
 export function encodedForms(value: string): readonly string[] {
+  return printedForms(value).map((each) => each.toLowerCase());
+}
+
+/** The same with the letter case in which they are printed. */
+export function printedForms(value: string): readonly string[] {
   const bytes = Buffer.from(value, 'utf8');
   const base64 = [0, 1, 2].flatMap((before) => inBase64(bytes, before));
-  return [value, ...base64, bytes.toString('hex')].map((each) => each.toLowerCase());
+  const hex = bytes.toString('hex');
+  return [value, ...base64, hex, hex.toUpperCase()];
 }
 
 /** Keeps only the characters that depend on the value alone, and on nothing before or after it. */

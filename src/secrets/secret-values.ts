@@ -4,19 +4,28 @@ import { errnoOf } from '../host/errno.ts';
 import type { Folder } from '../host/folder.ts';
 import { openFile, readWhole } from '../host/open-file.ts';
 import { visitTree } from '../host/visit-tree.ts';
+
 import { decodedForms, encodedForms } from './secret-encodings.ts';
 import type { PolicedTree } from './secret-hard-links.ts';
+import { isNamedSecret } from './secret-names.ts';
 
 const FRESH_MS = 2000;
 const MAX_FILE_BYTES = 64 * 1024;
 const MAX_FILES = 100;
 const MAX_VALUES = 2000;
 const MIN_VALUE_LENGTH = 8;
+const MIN_RANDOM_LENGTH = 16;
 
-/** Knows the values in sensitive files and the credentials in git's, to detect one on its way out. They never leave this object. */
+interface KnownValue {
+  readonly path: string;
+  /** A secret by itself, wherever it is printed: not the name of a host or a table that the file happens to have too. */
+  readonly isSecret: boolean;
+}
+
+/** Knows the values in sensitive files and the credentials in git's, to detect one on its way out and to hide it in output. */
 export class SecretValues {
   readonly #tree: PolicedTree;
-  #known: { at: number; values: Promise<ReadonlyMap<string, string>> } | undefined;
+  #known: { at: number; values: Promise<ReadonlyMap<string, KnownValue>> } | undefined;
 
   constructor(tree: PolicedTree) {
     this.#tree = tree;
@@ -24,21 +33,31 @@ export class SecretValues {
 
   /** The sensitive file one of whose values stands in the text, in one of the usual encodings. */
   async foundIn(text: string): Promise<string | null> {
-    if (this.#known === undefined || performance.now() - this.#known.at > FRESH_MS) {
-      this.#known = { at: performance.now(), values: this.#find() };
-    }
-    const values = await this.#known.values;
+    const values = await this.#current();
     if (values.size === 0) return null;
     const readings = decodedForms(text);
-    for (const [value, path] of values) {
+    for (const [value, { path }] of values) {
       if (encodedForms(value).some((spelling) => readings.some((each) => each.includes(spelling)))) return path;
     }
     return null;
   }
 
-  async #find(): Promise<ReadonlyMap<string, string>> {
+  /** The values to hide in what a command prints, each with its file. */
+  async toHide(): Promise<ReadonlyMap<string, string>> {
+    const values = [...(await this.#current())];
+    return new Map(values.flatMap(([value, { path, isSecret }]) => (isSecret ? [[value, path]] : [])));
+  }
+
+  #current(): Promise<ReadonlyMap<string, KnownValue>> {
+    if (this.#known === undefined || performance.now() - this.#known.at > FRESH_MS) {
+      this.#known = { at: performance.now(), values: this.#find() };
+    }
+    return this.#known.values;
+  }
+
+  async #find(): Promise<ReadonlyMap<string, KnownValue>> {
     const { policy, folder: top } = this.#tree;
-    const values = new Map<string, string>();
+    const values = new Map<string, KnownValue>();
     let files = 0;
     await visitTree(top, ({ folder, name, type }) => {
       const path = folder.pathOf(name);
@@ -46,7 +65,10 @@ export class SecretValues {
       if (type !== 'file' || (!isGit && policy.judgeEntry(folder.path, name).access !== 'hidden')) return 'enter';
       const content = contentOf(folder, name);
       const known = values.size;
-      for (const value of isGit ? longEnough(gitCredentialsIn(content)) : valuesIn(content)) values.set(value, path);
+      for (const { value, isSecret } of isGit ? credentialsIn(content) : valuesIn(content)) {
+        const before = values.get(value);
+        values.set(value, { path, isSecret: isSecret || before?.isSecret === true });
+      }
       // Git's files come first and may be many, one for each submodule: those without a new value must not use up the limit.
       if (!isGit || values.size > known) files++;
       return files < MAX_FILES && values.size < MAX_VALUES ? 'enter' : 'stop';
@@ -55,17 +77,29 @@ export class SecretValues {
   }
 }
 
-function longEnough(values: readonly string[]): readonly string[] {
-  return values.filter((value) => value.length >= MIN_VALUE_LENGTH);
+interface NamedValue {
+  readonly value: string;
+  readonly isSecret: boolean;
+}
+
+function credentialsIn(text: string): readonly NamedValue[] {
+  const found = gitCredentialsIn(text).filter((value) => value.length >= MIN_VALUE_LENGTH);
+  return found.map((value) => ({ value, isSecret: true }));
 }
 
 /** Returns values after = or :, except those that are no secret: words, numbers, paths, addresses of pages. */
-function valuesIn(text: string): string[] {
+function valuesIn(text: string): NamedValue[] {
   return text.split('\n').flatMap((line) => {
-    const found = /^\s*(?:export\s+)?["']?[\w.-]+["']?\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|([^\s#,]+))/.exec(line);
-    const value = (found?.[1] ?? found?.[2] ?? found?.[3] ?? '').trim();
-    return value.length >= MIN_VALUE_LENGTH && !isOrdinary(value) ? [value] : [];
+    const found = /^\s*(?:export\s+)?["']?([\w.-]+)["']?\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|([^\s#,]+))/.exec(line);
+    const value = (found?.[2] ?? found?.[3] ?? found?.[4] ?? '').trim();
+    if (value.length < MIN_VALUE_LENGTH || isOrdinary(value)) return [];
+    return [{ value, isSecret: isNamedSecret(found?.[1] ?? '', value) || isOneRandomWord(value) }];
   });
+}
+
+/** Letters and digits without the dots of a host, the slashes of a path or the spaces of a sentence. */
+function isOneRandomWord(value: string): boolean {
+  return value.length >= MIN_RANDOM_LENGTH && /\d/.test(value) && /[a-z]/i.test(value) && !/[./\s]/.test(value);
 }
 
 function isOrdinary(value: string): boolean {

@@ -65,7 +65,6 @@ export async function tempWorkspace(given: TempOptions = {}): Promise<TempWorksp
     createProcesses({
       sandbox,
       stages: createStages({ sandbox, policy: createFilePolicy(), home: top }),
-      files: createFilePolicy(),
       ...(network && { network }),
     });
   const world = processes?.addTo(workspace) ?? workspace;

@@ -57,7 +57,6 @@ const sandbox = trySandbox({ path: '/usr/local/bin:/usr/bin:/bin' });
 const processes = createProcesses({
   sandbox: sandbox.sandbox,
   stages: createStages({ sandbox: sandbox.sandbox, policy: createFilePolicy(), home: '/root' }),
-  files: createFilePolicy(),
 });
 afterAll(async () => {
   await processes.close();

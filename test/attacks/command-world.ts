@@ -77,7 +77,6 @@ export async function openCommandWorld(
   const processes = createProcesses({
     sandbox: markProcesses(sandbox, values['MARK'] ?? ''),
     stages: createStages({ sandbox, policy, home }),
-    files: policy,
   });
   const asked: ApprovalRequest[] = [];
   const logged: string[] = [];

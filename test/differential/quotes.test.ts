@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { configsPrinted } from '../../src/git/config-reads.ts';
-import { historyFoldersPrinted } from '../../src/git/history-contents.ts';
 import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import { judgeCommand } from '../../src/policy/commands/judge-command.ts';
 import { generateCommands } from './generate-commands.ts';
@@ -84,6 +82,5 @@ const KEPT = /^(?:do|done|then|else|elif|fi|in|esac|if|while|until|for|case|time
 function allSaidOf(command: string): string {
   const { verdict, parts } = judgeCommand(command, where);
   const rules = parts.map((part) => [part.verdict, part.rule, part.program]);
-  const looks = [configsPrinted(command, undefined), historyFoldersPrinted(command, undefined)];
-  return JSON.stringify([verdict, rules, looks]);
+  return JSON.stringify([verdict, rules]);
 }

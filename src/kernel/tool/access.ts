@@ -34,8 +34,6 @@ export type Access =
       readonly args?: readonly string[];
       /** Variables that the call sets for it. */
       readonly env?: readonly string[];
-      /** A sensitive file that it may print from a repository. */
-      readonly exposes?: string;
       /** Set by policy on the granted access: the command may reach the allowed hosts. */
       readonly network?: true;
       /** Set by policy too: the user's rule by which it runs, which also keeps its ordinary changes. */

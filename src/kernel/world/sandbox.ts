@@ -80,6 +80,16 @@ export interface OutputChunk {
   readonly bytes: Uint8Array;
 }
 
+/** Changes the output of a run while it comes. Must not throw. */
+export interface OutputFilter {
+  /** The bytes that can be shown now; the others wait for more of the stream. */
+  add(stream: OutputStream, bytes: Uint8Array): Uint8Array;
+  /** The bytes that waited, when nothing more comes. */
+  end(stream: OutputStream): Uint8Array;
+  /** A part of the output by itself, where not all of it is kept. */
+  part(bytes: Uint8Array): Uint8Array;
+}
+
 export interface RunRequest {
   /** A program and its arguments, or a script for bash. */
   readonly command: readonly string[] | { readonly script: string };
@@ -104,6 +114,8 @@ export interface RunRequest {
    * one more for each stream that has something left. Must not throw.
    */
   onOutput?(chunk: OutputChunk): void;
+  /** Begins the filter that all output passes before it is kept or passed on. Left out: it stays as it is. */
+  filterOutput?(): OutputFilter;
   onNetwork?(use: NetworkUse): void;
   /** Called before the command runs, and again when its start had to be repeated. Must not throw. */
   onStart?(running: RunningCommand): void;

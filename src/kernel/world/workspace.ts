@@ -1,4 +1,4 @@
-import type { MaybePromise, Result } from '../result.ts';
+import type { Result } from '../result.ts';
 import type { Access } from '../tool/access.ts';
 import type { Commands } from './commands.ts';
 import type { StageFolder, Stages } from './stage.ts';
@@ -351,11 +351,8 @@ export interface World {
   search(caller: Caller): Search;
   /** Left out: commands answer NOT_CONFIGURED. */
   commands?(caller: Caller): Commands;
-  /**
-   * A sensitive file whose content a command may print from a repository, where it is not masked; also a file that no longer
-   * exists. Left out: not known.
-   */
-  exposedSecret?(command: string, cwd?: string): MaybePromise<string | undefined>;
+  /** The values of sensitive files, each with its file, to hide in what commands print. Left out: not known. */
+  secretValues?(): Promise<ReadonlyMap<string, string>>;
   /** Whether a session wrote this version of a file through file tools or kept changes. Left out: not known. */
   wrote?(session: string, path: string, version: string): boolean;
   /** Pending changes of commands. Left out: there are none. */

@@ -1,6 +1,6 @@
 import { type Surroundings, sensitiveReason } from '../../shell/resolve-path.ts';
 import { isListed, spellingsOf } from '../../shell/spellings.ts';
-import { operandsAmong, plainWord, type ShellWord } from '../../shell/words.ts';
+import { operandsAmong, type ShellWord } from '../../shell/words.ts';
 import { ask, BY_CHANGES, deny, NETWORK, type Ruling, SENSITIVE } from './command-judgement.ts';
 import { outsideEffect } from './outside-effects.ts';
 import { outsideLoss } from './outside-losses.ts';
@@ -22,7 +22,7 @@ export function judgeProgram(
   folders: readonly string[],
   where: Surroundings,
 ): ProgramJudgement {
-  const secret = name === 'git' ? judgeGit(args, folders, where) : judgeNames(openedWords(name, args), folders, where);
+  const secret = judgeNames(openedWords(name, args), folders, where);
   if (secret !== undefined) return secret;
   const effect = outsideEffect([name, ...args.map(({ value, pattern }) => (pattern ? null : value))]);
   const loses = outsideLoss(name, args);
@@ -43,12 +43,18 @@ const JUDGED_BY_CHANGES: Ruling = Object.freeze({
 const NAMING = new Set(
   'echo printf ls test [ [[ stat basename dirname realpath readlink find fd fdfind which type'.split(' '),
 );
+/** Subcommands of git that open none either, or only what git keeps of them: the sandbox hides the files themselves. */
+const GIT_NAMING = new Set(
+  'status check-ignore ls-files ls-tree rev-parse check-attr show log diff blame annotate grep cat-file archive format-patch stash reflog'.split(
+    ' ',
+  ),
+);
 /** Programs whose first operand is a pattern, unless an option gives it. */
 const MATCHING = new Set('grep egrep fgrep rg ag sed awk gawk mawk jq'.split(' '));
 
 /** The words of a command that may be files it opens. */
 function openedWords(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
-  if (NAMING.has(name)) return [];
+  if (NAMING.has(name) || (name === 'git' && GIT_NAMING.has(gitSubcommand(args)))) return [];
   if (
     !MATCHING.has(name) ||
     args.some(({ seen }) => /^(-[a-zA-Z]*[ef]|--(regexp|file|expression|from-file)\b)/.test(seen))
@@ -56,6 +62,13 @@ function openedWords(name: string, args: readonly ShellWord[]): readonly ShellWo
     return args;
   const [pattern] = operandsAmong(args);
   return args.filter((word) => word !== pattern);
+}
+
+function gitSubcommand(args: readonly ShellWord[]): string {
+  const { takes } = spellingsOf('git');
+  let at = 0;
+  while (args[at]?.value?.startsWith('-')) at += isListed(args[at]?.value ?? '', takes) ? 2 : 1;
+  return args[at]?.value ?? '';
 }
 
 const FOREIGN_ENVIRONMENT = /^\/proc\/(?!self\/|thread-self\/)[^/]+\/environ$/;
@@ -69,29 +82,4 @@ function judgeNames(words: readonly ShellWord[], folders: readonly string[], whe
       return deny(SENSITIVE, `${word.text} cannot be used: ${why}. A user can lift that in the configuration.`);
   }
   return undefined;
-}
-
-const GIT_NAMES = new Set('status check-ignore ls-files ls-tree rev-parse check-attr'.split(' '));
-const GIT_PRINTS = new Set('show log diff blame annotate grep cat-file archive format-patch stash reflog'.split(' '));
-
-/** Masks cover the working tree and not the history, so that a person is asked about what git prints from it. */
-function judgeGit(args: readonly ShellWord[], folders: readonly string[], where: Surroundings): Ruling | undefined {
-  const { takes } = spellingsOf('git');
-  let at = 0;
-  while (args[at]?.value?.startsWith('-')) at += isListed(args[at]?.value ?? '', takes) ? 2 : 1;
-  const subcommand = args[at]?.value ?? '';
-  if (GIT_NAMES.has(subcommand)) return undefined;
-  if (!GIT_PRINTS.has(subcommand)) return judgeNames(args, folders, where);
-  for (const word of args.slice(at + 1)) {
-    const path = /^[^:]*:(?:\d:)?(.+)$/s.exec(word.value ?? '')?.[1];
-    const named = [word, ...(path === undefined ? [] : [plainWord(path)])].map(asPathspec);
-    const why = named.map((each) => sensitiveReason(each, folders, where)).find(Boolean);
-    if (why !== undefined) return ask(SENSITIVE, `The history may hold ${word.text}: ${why}.`);
-  }
-  return undefined;
-}
-
-/** Git matches patterns by itself, also in quotes. */
-function asPathspec(word: ShellWord): ShellWord {
-  return { ...word, pattern: word.pattern || /[*?[]/.test(word.value ?? '') };
 }

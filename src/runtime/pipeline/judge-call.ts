@@ -4,7 +4,7 @@ import { andThen, fail, isPromise, type MaybePromise, type Result } from '../../
 import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
 import type { OwnReason, PlanFailure } from '../../kernel/tool/plan.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
-import type { PlannedPlace, World } from '../../kernel/world/workspace.ts';
+import type { PlannedPlace } from '../../kernel/world/workspace.ts';
 import { takeTurn } from '../order/take-turn.ts';
 import type { Runtime } from '../runtime.ts';
 import { type CallScope, type Ending, ending, failedByItself } from './call-scope.ts';
@@ -90,24 +90,8 @@ async function judgePlanned(rt: Runtime, call: CallScope, proposed: ProposedCall
   const plan = tool.plan?.(input, call.ctx);
   const derived = plan && (await call.bounded(derivePlan(plan, call.ctx)));
   if (derived?.ok !== true) return refuseFailing(rt, call, { proposed, failure: derived ?? NO_PLAN });
-  const { own, places } = derived;
-  const access = await call.bounded(withExposedSecrets(derived.access, rt.world));
+  const { access, own, places } = derived;
   return askPolicy(rt, call, { tool, input, access, own, derived, places });
-}
-
-/** Names for each command line of an access the sensitive file that it may print from a repository. */
-function withExposedSecrets(access: readonly Access[], world: World): MaybePromise<readonly Access[]> {
-  if (!access.some(isCommandLine)) return access;
-  return Promise.all(
-    access.map(async (each) => {
-      const exposes = isCommandLine(each) ? await world.exposedSecret?.(each.command, each.cwd) : undefined;
-      return exposes === undefined ? each : { ...each, exposes };
-    }),
-  );
-}
-
-function isCommandLine(access: Access): access is Extract<Access, { kind: 'process.run' }> {
-  return access.kind === 'process.run' && access.code === undefined;
 }
 
 const NO_PLAN: PlanFailure = fail('INTERNAL', 'The tool made no plan.') as PlanFailure;

@@ -6,6 +6,7 @@ import { type KeptChanges, keptChanges, nothingKept } from '../../kernel/tool/ke
 import { type ChangeSummary, overtakenNote, summarizeChanges } from '../../kernel/tool/summarize-changes.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { Stage } from '../../kernel/world/stage.ts';
+import { hideInOutput } from '../../secrets/hide-in-output.ts';
 import type { Runtime } from '../runtime.ts';
 import type { CallRequest, CallScope, Ending } from './call-scope.ts';
 
@@ -100,15 +101,16 @@ interface ChangeLoss {
 
 const MAX_DIFF_CHARACTERS = 20_000;
 
-/** The diffs of a preview, as far as there is room for them. */
+/** The diffs of a preview, as far as there is room for them. The person saw them whole; the model gets them without secrets. */
 async function diffsOf(rt: Runtime, preview: () => Promise<readonly PreviewBlock[]>): Promise<ChangeDiff[]> {
   const diffs: ChangeDiff[] = [];
   let room = MAX_DIFF_CHARACTERS;
   try {
+    const values = await rt.world.secretValues?.();
     for (const { path, diff = '' } of (await preview()).flatMap(itemsOf)) {
       if (diff === '' || diff.length > room) continue;
       room -= diff.length;
-      diffs.push({ path, text: diff });
+      diffs.push({ path, text: hideInOutput(diff, values) });
     }
   } catch (thrown) {
     rt.log.warn({ thrown: messageOf(thrown) }, 'The diffs of changes that were not kept could not be read.');

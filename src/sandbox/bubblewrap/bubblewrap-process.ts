@@ -96,6 +96,7 @@ export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>>
       folder: plan.folder,
       signals: plan.signals,
       onOutput: plan.request.onOutput?.bind(plan.request),
+      filter: plan.request.filterOutput?.(),
       onStart: (log) => plan.request.onStart?.({ log, input }),
       tree: () => tree,
     });

@@ -9,7 +9,7 @@ const EVENT_MS = 50;
  */
 export function createOutputEvents(
   onOutput: ((chunk: OutputChunk) => void) | undefined,
-  newest: (stream: OutputStream, most: number) => Buffer,
+  newest: (stream: OutputStream, most: number) => Uint8Array,
 ) {
   const waiting = { stdout: createWaiting(), stderr: createWaiting() };
   /** The stream to send next comes first. */

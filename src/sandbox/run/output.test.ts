@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { OutputChunk } from '../../kernel/world/sandbox.ts';
+import { createOutputFilter } from '../../secrets/hide-in-output.ts';
 import { createOutput } from './output.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'output-'));
@@ -187,3 +188,24 @@ test('a spool folder that is gone keeps what is in memory', () => {
   expect(log.read(0, 1e6).length).toBe(260_000);
   log.dispose();
 });
+
+test('all that is read of an output has passed its filter, also when the log is full', () => {
+  const secret = `ghp_${'a1B2'.repeat(9)}`;
+  const shown: OutputChunk[] = [];
+  const output = createOutput({
+    ...{ folder, keepBytes: 2 * EDGE, maxBytes: Number.MAX_SAFE_INTEGER, onTooMuch: () => {} },
+    filter: createOutputFilter(),
+    onOutput: (chunk) => shown.push(chunk),
+  });
+  const lines = Buffer.from(`a line with ${secret} in it\n`.repeat(20_000));
+  for (let at = 0; at < lines.length; at += 1000) output.write('stdout', lines.subarray(at, at + 1000));
+  output.write('stderr', Buffer.from(`and ${secret.slice(0, 20)}`));
+  output.write('stderr', Buffer.from(secret.slice(20)));
+  const { stdout, stderr, log } = output.finish();
+  expect(log.keptBytes).toBe(2 * EDGE);
+  const kept = [log.read(0, log.keptBytes), stdout.head, stdout.tail, stderr.head].map(toText);
+  for (const text of kept) expect(text).toContain('[secret: GitHub token, sha256:');
+  expect([...kept, ...shown.map(({ bytes }) => toText(bytes))].join('\n')).not.toContain('a1B2');
+});
+
+const toText = (bytes: Uint8Array) => Buffer.from(bytes).toString();

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
-import type { Limits, OutputChunk, OutputLog, RunEnd, RunOutput } from '../../kernel/world/sandbox.ts';
+import type { Limits, OutputChunk, OutputFilter, OutputLog, RunEnd, RunOutput } from '../../kernel/world/sandbox.ts';
 import { createOutput } from './output.ts';
 import type { StartedProcess } from './start.ts';
 
@@ -48,6 +48,7 @@ export interface SuperviseOptions {
   readonly folder: string;
   readonly signals: readonly AbortSignal[];
   onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  filter?: OutputFilter | undefined;
   onStart?: ((log: OutputLog) => void) | undefined;
   tree(child: ChildProcess): ProcessTree;
 }
@@ -70,6 +71,7 @@ export async function supervise(started: StartedProcess, options: SuperviseOptio
     keepBytes: limits.keepBytes,
     maxBytes: limits.outputBytes,
     onOutput: options.onOutput,
+    filter: options.filter,
     onTooMuch: () => ending.atOnce('output'),
   });
   options.onStart?.(output.log);

@@ -1,18 +1,12 @@
 import { invisibleSet, removeInvisible } from '../../kernel/text/invisible.ts';
-
-const END = String.raw`(?:\u0007|\u001b\\|\u009c)`;
-const TITLE_OR_LINK = String.raw`\u001b\][^\n\u0007\u001b\u009c]*${END}`;
-const NAMED = String.raw`(?:[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?${END}`;
-const COLOUR_OR_MOVE = String.raw`(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~]`;
-/** Same as `stripVTControlCharacters` of node, whose own pattern takes minutes for an escape before `;?;?;?…`. */
-const ESCAPES = new RegExp(String.raw`${TITLE_OR_LINK}|[\u001b\u009b][[\]()#;?]*(?:${NAMED}|${COLOUR_OR_MOVE})`, 'g');
+import { TERMINAL_ESCAPES } from '../../kernel/text/terminal-escapes.ts';
 
 /** Control characters except tab and newline, which would only steer a terminal. */
 const CONTROLS = invisibleSet(['control'], '\\n\\t');
 
 /** Output as a reader sees it: no colours, no cursor movements, and only the last state of an overwritten line. */
 export function plainText(output: string): string {
-  const lines = withoutOverwritten(output.replace(ESCAPES, '').replace(/(?<!\r)\r+\n/g, '\n'));
+  const lines = withoutOverwritten(output.replace(TERMINAL_ESCAPES, '').replace(/(?<!\r)\r+\n/g, '\n'));
   return removeInvisible(lines, CONTROLS);
 }
 
