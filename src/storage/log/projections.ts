@@ -1,6 +1,8 @@
 import { stateOfDecision } from '../../kernel/call/approval.ts';
+import type { SystemEventData } from '../../kernel/call/event.ts';
 import { storableText } from '../../kernel/call/stored-name.ts';
 import { first, type Work } from '../sql/statement.ts';
+import type { Tables } from '../sql/tables.ts';
 import type { Batch } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
 import type { Payload } from './payload.ts';
@@ -71,24 +73,32 @@ export function* updateProjections(
       return;
     }
     case 'rule.saved': {
-      const { ruleId: id, rule, verdict, by, workspace = null } = event.data;
-      const saved = {
-        id: toStoredName(id),
-        rule: storableText(rule),
-        verdict,
-        saved_by: toStoredNameOrNull(by),
-        saved_at: at,
-      };
-      yield* first(sql.saveRule, { ...saved, workspace: toStoredNameOrNull(workspace) });
+      yield* first(sql.saveRule, toRuleRow(event.data, at));
       return;
     }
     case 'rule.removed':
       yield* first(sql.removeRule, { id: toStoredName(event.data.ruleId) });
       return;
     case 'tool.switched': {
-      const { tool, enabled } = event.data;
-      yield* first(sql.switchTool, { tool: toStoredName(tool), enabled: enabled ? 1 : 0, changed_at: at });
+      yield* first(sql.switchTool, toToolRow(event.data, at));
       return;
     }
   }
+}
+
+/** The row of a saved rule. */
+export function toRuleRow(data: SystemEventData['rule.saved'], at: number): Tables['rules'] {
+  const { ruleId, rule, verdict, by, workspace = null } = data;
+  const saved = {
+    id: toStoredName(ruleId),
+    rule: storableText(rule),
+    verdict,
+    saved_by: toStoredNameOrNull(by ?? null),
+  };
+  return { ...saved, saved_at: at, workspace: toStoredNameOrNull(workspace) };
+}
+
+/** The row of a switched tool. */
+export function toToolRow({ tool, enabled }: SystemEventData['tool.switched'], at: number): Tables['tool_states'] {
+  return { tool: toStoredName(tool), enabled: enabled ? 1 : 0, changed_at: at };
 }

@@ -147,3 +147,51 @@ test('the outcome of a call is kept once, in the event that tells its end', asyn
   const { items } = await store.calls({ session: 'a' });
   expect(items.map(({ outcome }) => outcome?.text)).toEqual(['hello', 'hello', 'hello']);
 });
+
+test.each([
+  [
+    'a rule put in by hand',
+    "INSERT INTO rules (id, rule, verdict, saved_by, saved_at) VALUES ('r9', 'bash(*)', 'allow', 'ann', 5)",
+    'Rule r9, allow bash(*), is in the table of rules, and no event saved it.',
+  ],
+  [
+    'a changed rule',
+    "UPDATE rules SET rule = 'bash(*)' WHERE id = 'r1'",
+    'Rule r1, allow bash(*), is allow bash(ls) in the log, or differs in who, when or where.',
+  ],
+  [
+    'a rule that is gone',
+    "DELETE FROM rules WHERE id = 'r1'",
+    'Rule r1, allow bash(ls), was saved, says the log, and is not in the table of rules.',
+  ],
+  [
+    'a removed rule that is back',
+    "INSERT INTO rules (id, rule, verdict, saved_at) VALUES ('r2', 'bash(cat)', 'allow', 5)",
+    'Rule r2, allow bash(cat), was removed, says the log, and is in the table of rules.',
+  ],
+  [
+    'a tool that is switched on by hand',
+    "UPDATE tool_states SET enabled = 1 WHERE tool = 'bash'",
+    'Tool bash is switched on, and no event says so.',
+  ],
+])('%s is found', async (_what, sql, problem) => {
+  const event = { callId: null, at: 5 } as const;
+  const saved = (ruleId: string, rule: string) =>
+    ({ type: 'rule.saved', ...event, data: { ruleId, rule, verdict: 'allow', by: null } }) as const;
+  await store.record(saved('r1', 'bash(ls)'));
+  await store.record(saved('r2', 'bash(cat)'));
+  await store.record({ type: 'rule.removed', ...event, data: { ruleId: 'r2', by: null } });
+  await store.record({ type: 'tool.switched', ...event, data: { tool: 'bash', enabled: false, by: null } });
+  expect((await store.verify()).problems).toEqual([]);
+  expect(await tamper(sql)).toEqual([problem]);
+});
+
+test.each([
+  ['another tool', "UPDATE calls SET tool = 'bash' WHERE first_seq = 1 AND session = 'a'", 'is of bash in the table'],
+  ['another end', "UPDATE calls SET state = 'failed' WHERE first_seq = 1 AND session = 'a'", 'is failed in the table'],
+  ['none', "UPDATE calls SET state = 'queued' WHERE first_seq = 1 AND session = 'a'", 'and succeeded in the log'],
+  ['another time', "UPDATE calls SET requested_at = 7 WHERE first_seq = 1 AND session = 'a'", 'has another time'],
+  ['no request', "UPDATE calls SET id = 'x' WHERE first_seq = 1 AND session = 'a'", 'event 1 does not request it'],
+])('a call whose row says %s is found', async (_what, sql, problem) => {
+  expect(await tamper(sql)).toEqual([expect.stringContaining(problem)]);
+});

@@ -4,13 +4,17 @@ import { first, rows } from '../sql/statement.ts';
 import type { SessionTable } from '../sql/tables.ts';
 import { sessionPage } from '../statements/log.ts';
 import { chainHash } from './event-rows.ts';
+import { addCallFacts, type CallFactsById, verifyCallRows, verifySettings } from './verify-projections.ts';
 
 const PAGE = 500;
 /** More problems would say nothing new. */
 const MAX_PROBLEMS = 100;
 const MAX_TRIES = 5;
 
-/** Walks the hash chain of every session, or of one; finds events that were changed, removed, added or moved. */
+/**
+ * Walks the hash chain of every session, or of one; finds events that were changed, removed, added or moved, and rows of calls,
+ * rules and tools that say something else than the events.
+ */
 export async function verifyLog(engine: Engine, only?: string, onProgress?: Progress): Promise<Verification> {
   const problems: string[] = [];
   let sessions = 0;
@@ -25,6 +29,7 @@ export async function verifyLog(engine: Engine, only?: string, onProgress?: Prog
   }
   if (only === undefined) {
     await verifyTotals(engine, problems);
+    problems.push(...(await verifySettings(engine)));
     problems.push(...(await engine.integrity()).map((line) => `The database is damaged: ${line}.`));
   } else if (sessions === 0) problems.push(`There is no session ${only}.`);
   return { sessions, events, problems };
@@ -78,6 +83,7 @@ async function walkSession(engine: Engine, session: SessionTable, { problems, wa
   let hash = pruned_hash;
   let pos = 0;
   let count = 0;
+  const facts: CallFactsById = new Map();
   walk: for (;;) {
     const page = await engine.read(() => rows(engine.sql.eventsAfter, { session: id, after: seq, limit: PAGE }));
     for (const event of page) {
@@ -89,6 +95,7 @@ async function walkSession(engine: Engine, session: SessionTable, { problems, wa
       if (event.hash !== expected) say(`event ${event.seq} or one before it was changed`);
       if (event.blob !== null && !(await engine.blobs.get(event.blob)).ok)
         say(`the payload of event ${event.seq} (blob ${event.blob}) is missing or damaged`);
+      await addCallFacts(engine, facts, event);
       seq = event.seq;
       pos = event.pos;
       // Continuing from the stored hash finds each further change separately.
@@ -101,6 +108,7 @@ async function walkSession(engine: Engine, session: SessionTable, { problems, wa
   else if (hash !== last_hash) say('its last event is not the one that was recorded last');
   await verifyEnd(engine, id, problems);
   await verifyCalls(engine, id, problems);
+  problems.push(...(await verifyCallRows(engine, session, facts)));
   return count;
 }
 

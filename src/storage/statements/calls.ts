@@ -81,6 +81,16 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
         .orderBy('pos')
         .limit(limit),
     ),
+    /** The columns of a session's calls that its events tell as well. */
+    callRows: define<{ session: string; after: number; limit: number }>()(({ session, after, limit }) =>
+      db
+        .selectFrom('calls')
+        .select(['id', 'pos', 'first_seq', 'agent', 'tool', 'state', 'requested_at'])
+        .where('session', '=', session)
+        .where('pos', '>', after)
+        .orderBy('pos')
+        .limit(limit),
+    ),
     unfinishedCalls: define<void>()(() =>
       db
         .selectFrom('calls')
