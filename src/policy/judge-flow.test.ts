@@ -33,7 +33,7 @@ const UNKNOWN: Access[] = [{ kind: 'unknown' }];
 const SENDING: [string, Access[], RuleSet][] = [
   ['a command that uses the network', run('npm install'), { allow: ['t(npm install)'] }],
   ['git push', run('git push'), { allow: ['t'] }],
-  ['a POST to an allowed host', fetch('POST'), { allow: ['t(domain:example.org)'] }],
+  ['a POST to an allowed host', fetch('POST'), { allow: ['t(POST domain:example.org)'] }],
   ['a page, where a rule allows every host', fetch('GET'), { allow: ['t'] }],
   ['a tool of unknown access', UNKNOWN, { allow: ['t'] }],
 ];
@@ -50,7 +50,7 @@ describe('sending out of a session with private data and untrusted text', () => 
   });
 
   test('the question names where it would go and the two sources', () => {
-    const { reason, rule } = explain(fetch('POST'), { rules: { allow: ['t(domain:example.org)'] } });
+    const { reason, rule } = explain(fetch('POST'), { rules: { allow: ['t(POST domain:example.org)'] } });
     expect(rule).toBe('data flow');
     expect(reason).toBe(
       'It would send to example.org; the session has read src/a.ts (read_file) and got text from https://x.test/ (web_fetch).',

@@ -36,7 +36,7 @@ const KEYS = [
   { mark: '"d"', shape: /"d"\s{0,4}:\s{0,4}"[\w-]{40,}"/ },
 ];
 const [BEFORE_MARK, AFTER_MARK] = [40, 200];
-const END_OF_KEY = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY|$/;
+const END_OF_KEY = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?(?: ?-{4,5})?|$/;
 /** Longer than keys are. */
 export const MAX_KEY_LENGTH = 16 * 1024;
 
@@ -48,7 +48,8 @@ function* privateKeys(text: string): Generator<FoundSecret> {
       const match = shape.exec(text.slice(from, at + AFTER_MARK));
       const start = from + (match?.index ?? 0);
       const isKey = match !== null && start <= at && !isPlaceholderKey(lastWord(match[0]));
-      const length = isKey ? text.slice(start, start + MAX_KEY_LENGTH).search(END_OF_KEY) : 0;
+      const ending = isKey ? END_OF_KEY.exec(text.slice(start, start + MAX_KEY_LENGTH)) : null;
+      const length = ending === null ? 0 : ending.index + ending[0].length;
       const end = Math.max(at + mark.length, start + length);
       if (isKey) yield { name: PRIVATE_KEY, start, end };
       at = text.indexOf(mark, end);

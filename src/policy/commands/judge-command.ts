@@ -2,7 +2,7 @@ import { findInlineScripts } from '../../shell/inline-scripts.ts';
 import { type InsideReading, MAX_INSIDE_READINGS, readInside, readText } from '../../shell/inside-readings.ts';
 import { parseScript } from '../../shell/parse-script.ts';
 import { apparentProgram, programName } from '../../shell/program-name.ts';
-import type { Surroundings } from '../../shell/resolve-path.ts';
+import { isPrecious, type Surroundings } from '../../shell/resolve-path.ts';
 import { riskyAssignment } from '../../shell/risky-environment.ts';
 import { differsInPosix } from '../../shell/shells.ts';
 import type { SimpleCommand } from '../../shell/simple-command.ts';
@@ -39,7 +39,9 @@ const MAX_COMMANDS = 1000;
 /** Characters of a script and of the scripts in it: a nested script counts at each level. */
 const MAX_CHARACTERS = 250_000;
 
-const MAX_OPTIONS = 8;
+const [MAX_OPTIONS, MAX_OPTION_LENGTH] = [8, 200];
+/** Words times the folders from which they are resolved, in the whole script. */
+const MAX_LOOKUPS = 100_000;
 
 const NO_RULES: RuleLookup = { find: () => undefined, restricts: () => false };
 
@@ -52,7 +54,7 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
   const parts: CommandPart[] = [];
   /** A part that is repeated is told once. */
   const said = new Set<string>();
-  let [read, judged, inside] = [0, 0, 0];
+  let [read, judged, inside, lookups] = [0, 0, 0, 0];
   /** Whether a plain POSIX shell reads the script, and whether the script around is plain. */
   let [posix, isPlain] = [false, true];
   const folders = new WorkingFolders(where);
@@ -85,7 +87,8 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
     for (const problem of script.problems) add(text, null, notUnderstood(`It cannot be judged: ${problem}.`));
     if (depth < MAX_DEPTH) for (const given of findInlineScripts(script)) judgeScript(given, depth + 1);
     const values = [...new Set(script.values.flatMap(({ word }) => word.value ?? []))];
-    for (const command of script.commands) judgeSimple(command, { depth, values });
+    const mayHoldPrecious = values.some((value) => isPrecious(plainWord(value), folders.all, where));
+    for (const command of script.commands) judgeSimple(command, { depth, values, mayHoldPrecious });
     // Read once more as a text: a grammar can be led astray, and words cannot.
     if (!script.isPlain && depth === 0) addInside(text, readText(text, rules.restricts), 'mentioned');
     isPlain = around;
@@ -120,7 +123,8 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
       add(text, null, ruled ?? notUnderstood('Which program runs is known only at run time.'));
       return;
     }
-    const danger = catastrophe({ name: apparentProgram(name) ?? name, args, values: at.values }, folders.all, where);
+    const here = foldersFor(text, args.length);
+    const danger = catastrophe({ ...at, name: apparentProgram(name) ?? name, args }, here, where);
     if (danger !== undefined) add(text, name, refuse(danger));
     if (ruled?.verdict === 'deny') add(text, name, ruled);
     if (danger !== undefined || ruled?.verdict === 'deny') return;
@@ -133,7 +137,7 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
       for (const value of at.values.filter((each) => /\s/.test(each))) addInside(text, readText(value, isWanted), name);
     if (ruled?.verdict === 'allow' && isPlain) liftInside(before);
     if (inner.length === 0 || !TRANSPARENT.has(name))
-      add(text, name, judgeAlone({ name, args, ruled, isPlain }, folders.all, where));
+      add(text, name, judgeAlone({ name, args, ruled, isPlain }, here, where));
     else if (ruled?.verdict === 'ask') add(text, name, ruled);
     if (name === 'cd' || name === 'pushd') follow(text, operandsAmong(args)[0]);
   }
@@ -154,23 +158,29 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
       for (const part of judgeInside(reading, by, place)) add(text, part.program, part);
   }
 
-  function judgeInner(text: string, inner: WrappedCommand, { depth, values, input }: CommandPlace): void {
+  function judgeInner(text: string, inner: WrappedCommand, at: CommandPlace): void {
+    const { depth } = at;
     if (inner.kind === 'unseen') add(text, null, notUnderstood(`It cannot be judged: ${inner.why}.`));
     else if (depth >= MAX_DEPTH) add(text, null, notUnderstood('It nests too deep to be judged.'));
-    else if (inner.kind === 'script') judgeText(inner, depth + 1);
-    else {
+    else if (inner.kind === 'script') {
+      // `eval` and `trap` read it as the shell around them does.
+      const outer = posix;
+      if (inner.shell !== undefined) posix = inner.shell !== 'bash';
+      judgeScript(inner.source, depth + 1);
+      posix = outer;
+    } else {
       if (inner.folder !== undefined) follow(text, inner.folder);
       const own = inner.words.map((word) => word.text).join(' ');
-      judgeWords(own, inner.words, { depth: depth + 1, values, input });
+      judgeWords(own, inner.words, { ...at, depth: depth + 1 });
     }
   }
 
-  /** Judges a nested script. `eval` and `trap` read it as the shell around them does. */
-  function judgeText({ source: text, shell }: Extract<WrappedCommand, { kind: 'script' }>, depth: number): void {
-    const outer = posix;
-    if (shell !== undefined) posix = shell !== 'bash';
-    judgeScript(text, depth);
-    posix = outer;
+  /** The folders from which these words are resolved. Where they are too many, the highest one, from which most can be lost. */
+  function foldersFor(text: string, words: number): readonly string[] {
+    lookups += words * folders.all.length;
+    if (lookups <= MAX_LOOKUPS || folders.all.length === 1) return folders.all;
+    add(text, null, ask(AMBIGUOUS, 'It names more files from more folders than can be checked.'));
+    return folders.all.toSorted((one, other) => one.length - other.length).slice(0, 1);
   }
 
   function follow(text: string, target: ShellWord | undefined): void {
@@ -186,6 +196,7 @@ interface ScriptPlace {
   readonly depth: number;
   /** Texts that variables of the script may hold. */
   readonly values: readonly string[];
+  readonly mayHoldPrecious: boolean;
 }
 
 interface CommandPlace extends ScriptPlace {
@@ -233,7 +244,7 @@ function isComputed({ value, home }: ShellWord): boolean {
 /** The words with the options that variables of the script may put in place of a computed one: `X=-rf; rm "$X" a`. */
 function withValues(args: readonly ShellWord[], values: readonly string[]): readonly ShellWord[] {
   const options = values
-    .filter((value) => value.startsWith('-'))
+    .filter((value) => value.startsWith('-') && value.length <= MAX_OPTION_LENGTH)
     .slice(0, MAX_OPTIONS)
     .map(plainWord);
   if (options.length === 0 || !args.some(isComputed)) return args;

@@ -25,7 +25,9 @@ export function judgeInside({ words, kind }: InsideReading, by: string, place: I
   if (program === null) return [];
   const found: Ruling[] = [];
   const danger =
-    by === 'mentioned' ? undefined : catastrophe({ name: program, args, values: [] }, place.folders, place.where);
+    by === 'mentioned'
+      ? undefined
+      : catastrophe({ name: program, args, mayHoldPrecious: false }, place.folders, place.where);
   if (danger !== undefined) found.push(refuse(danger));
   const ruled = place.rules.find([program, ...args.map(knownWord)]);
   if (ruled !== undefined && ruled.verdict !== 'allow') found.push(ruled);
