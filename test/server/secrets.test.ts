@@ -71,7 +71,7 @@ test('no rule is saved that holds a secret, whoever writes it', async () => {
   expect(await log()).not.toContain(TOKEN);
 });
 
-test('edited arguments run as they were written, and a caller who waits gets what was printed', async () => {
+test('edited arguments run as they were written, and a token that a command prints is replaced for its caller', async () => {
   const { call, approval } = await server.ask();
   const modifiedArgs = { path: 'a.txt', content: `${TOKEN}\n` };
   const { body: review } = await server.post(`/v1/approvals/${approval.id}/review`, { modifiedArgs });
@@ -79,7 +79,8 @@ test('edited arguments run as they were written, and a caller who waits gets wha
   expect(await server.ended(call.id)).toMatchObject({ state: 'succeeded' });
   expect(readFileSync(join(server.workspace, 'a.txt'), 'utf8')).toBe(`${TOKEN}\n`);
   const { body } = await server.post('/v1/calls', { tool: 'bash', args: { command: 'cat a.txt' } });
-  expect(body.outcome.text).toContain(TOKEN);
+  expect(body.outcome.text).toMatch(/^\[secret: GitHub token, sha256:[0-9a-f]{8}\]/);
+  expect(body.outcome.text).not.toContain(TOKEN);
   expect(await log()).not.toContain(TOKEN);
 });
 
