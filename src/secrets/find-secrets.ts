@@ -1,7 +1,7 @@
 import { escapeRegex } from '../kernel/text/escape.ts';
 import { isPlaceholder, isPlaceholderKey, isPlaceholderToken, isRandom, isTypedPassword } from './secret-likeness.ts';
 import { isSecretKey } from './secret-names.ts';
-import { SECRET_SHAPES } from './secret-shapes.ts';
+import { CONNECTION_STRING, SECRET_SHAPES } from './secret-shapes.ts';
 
 export interface FoundSecret {
   /** As in "It holds a GitHub token". */
@@ -73,7 +73,7 @@ export function secretMarks(): string {
 }
 
 /** Passwords in addresses have a look of their own. */
-const TOKEN_SHAPES = SECRET_SHAPES.filter(({ name }) => name !== 'connection string');
+const TOKEN_SHAPES = SECRET_SHAPES.filter(({ name }) => name !== CONNECTION_STRING);
 const SHAPE = new RegExp(TOKEN_SHAPES.map(({ source }, at) => `(?<shape${at}>${source})`).join('|'), 'g');
 
 function* tokens(text: string): Generator<FoundSecret> {
@@ -131,9 +131,9 @@ const ADDRESS = /:\/\/[^\s:/@"'`<>]{0,64}:([^\s/@"'`<>]{3,200})@/g;
 
 function* passwordsInAddresses(text: string): Generator<FoundSecret> {
   for (const { 0: found, 1: password = '', index } of text.matchAll(ADDRESS)) {
-    const name =
-      password.length >= MIN_SURE_LENGTH && isTypedPassword(password, QUOTED) ? 'connection string' : PASSWORD;
-    if (!isPlaceholder(password)) yield { name, start: index, end: index + found.length };
+    const name = password.length >= MIN_SURE_LENGTH && isTypedPassword(password, QUOTED) ? CONNECTION_STRING : PASSWORD;
+    const start = index + found.lastIndexOf(password);
+    if (!isPlaceholder(password)) yield { name, start, end: start + password.length };
   }
 }
 

@@ -35,6 +35,8 @@ function escaped(word: string): string {
   return word.replaceAll('.', String.raw`\.`);
 }
 
+export const CONNECTION_STRING = 'connection string';
+
 const WITH_PASSWORD =
   'postgres postgresql mysql mariadb mongodb mongodb+srv redis rediss amqp amqps mssql sqlserver ftp sftp smtp smtps ldap ldaps nats kafka clickhouse'
     .split(' ')
@@ -122,7 +124,7 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   prefixed('CircleCI token', 'CCIPAT_', '[A-Za-z0-9_]{40,}'),
   prefixed('Pulumi token', 'pul-', '[a-f0-9]{40}'),
   prefixed('age key', 'AGE-SECRET-KEY-', '[A-Z0-9]{40,}'),
-  { name: 'connection string', begins: WITH_PASSWORD, ...connection(WITH_PASSWORD) },
+  { name: CONNECTION_STRING, begins: WITH_PASSWORD, ...connection(WITH_PASSWORD) },
   { name: 'token', begins: ['eyJ'], source: JWT },
 ];
 

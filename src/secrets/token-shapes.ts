@@ -1,5 +1,5 @@
 import { escapeRegex } from '../kernel/text/escape.ts';
-import { SECRET_SHAPES, type SecretShape } from './secret-shapes.ts';
+import { CONNECTION_STRING, SECRET_SHAPES, type SecretShape } from './secret-shapes.ts';
 
 /** Put in the place of a secret. */
 export const HIDDEN = '[redacted]';
@@ -23,9 +23,15 @@ export const TOKENS = [
 export const LOG_SHAPES = [
   new RegExp(PRIVATE_KEY, 'g'),
   /\b(sk|pk|rk)[-_](live|test|proj|ant|or)?[-_]?[A-Za-z0-9_-]{16,}/g,
-  new RegExp(SECRET_SHAPES.map(({ source }) => source).join('|'), 'g'),
-  /\b(Bearer|Basic)\s+[A-Za-z0-9+/_.~=-]{8,}/gi,
   /(?<=:\/\/[^\s:/@]{0,256}:)[^\s/@]{1,256}(?=@)/g,
+  // Of a connection string the password is hidden, and which database it was is kept.
+  new RegExp(
+    SECRET_SHAPES.filter(({ name }) => name !== CONNECTION_STRING)
+      .map(({ source }) => source)
+      .join('|'),
+    'g',
+  ),
+  /\b(Bearer|Basic)\s+[A-Za-z0-9+/_.~=-]{8,}/gi,
   /(?<=(?:password|passwd|pwd|secret|token|api[-_]?key|access[-_]?key)["']?\s{0,4}[=:]\s{0,4}["']?)[^\s"'&;,]{4,}/gi,
   /(?<=\s(?:-u|--user)[\s=]{1,4}[^\s:]{1,64}:)\S+/g,
 ];

@@ -34,6 +34,8 @@ export interface RuleLookup {
 }
 
 export interface RuleAnswer extends Ruling {
+  /** An allow of every command, whatever its words: it counts in a script that is not plain, too. */
+  readonly whole?: boolean;
   /** An allow that counts only for ordinary uses of the command. */
   readonly ordinary?: boolean;
   /** Whether an allow rule contains this word itself, and not a `*` in its place. */

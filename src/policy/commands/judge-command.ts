@@ -223,7 +223,8 @@ function judgeAlone(
 ): PartRuling {
   const known = judgeProgram({ name, args }, folders, where);
   const isMeant = known.loses === undefined || ruled?.verdict !== 'allow' || ruled.names?.(known.loses) === true;
-  const counts = ruled?.verdict !== 'allow' || (isPlain && (ruled.ordinary !== true || isOrdinaryUse(name, args)));
+  const counts =
+    ruled?.verdict !== 'allow' || ((isPlain || ruled.whole) && (ruled.ordinary !== true || isOrdinaryUse(name, args)));
   return ruled === undefined || known.verdict === 'deny' || !counts || !isMeant ? known : byRule(ruled, known);
 }
 

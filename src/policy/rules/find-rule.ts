@@ -34,8 +34,15 @@ export function createRuleLookup(rules: readonly Rule[]): RuleLookup {
     if (known === undefined) return undefined;
     const rule = rules.find(({ verdict, command }) => verdict === 'allow' && command.matches(known));
     if (rule === undefined) return undefined;
-    const { text, ordinary, command } = rule;
-    return { verdict: 'allow', rule: text, reason: `The rule ${text} allows it.`, ordinary, names: command.names };
+    const { text, whole, ordinary, command } = rule;
+    return {
+      verdict: 'allow',
+      rule: text,
+      reason: `The rule ${text} allows it.`,
+      whole,
+      ordinary,
+      names: command.names,
+    };
   }
 }
 
