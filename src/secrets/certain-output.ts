@@ -1,7 +1,7 @@
 /** A line that is longer is passed on without its end: the output of a program that ends no line. */
-const MAX_LINE = 16 * 1024;
+const MAX_LINE = 3 * 1024;
 /** Longer than any secret of one line. */
-const OVERLAP = 4 * 1024;
+const OVERLAP = 2 * 1024;
 /** Longer than private keys are. */
 const MAX_KEY = 64 * 1024;
 const MAX_PROMPT = 200;
