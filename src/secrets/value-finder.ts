@@ -9,38 +9,65 @@ export interface ValuePlace {
 
 const MIN_FORM_LENGTH = 8;
 
+/** One spelling of a value. Spellings are sorted. */
+interface Form {
+  readonly form: string;
+  readonly name: string;
+  /** The longest other one that it begins with. */
+  readonly within: Form | undefined;
+}
+
 /**
  * Returns a function that finds these values in a text, also in base64 and hex. The text has one character for each byte. It
- * is read once, however many values there are.
+ * is read once; how many values there are, also of those that begin alike, counts by its logarithm.
  */
 export function createValueFinder(values: ReadonlyMap<string, string>): (text: string) => ValuePlace[] {
-  /** The forms by their first characters, the longest first. */
-  const forms = new Map<string, { readonly form: string; readonly name: string }[]>();
+  const forms = sortedForms(values);
   const begins = new Uint8Array(1 << 16);
-  for (const [value, path] of values) {
-    for (const printed of printedForms(value)) {
-      const form = Buffer.from(printed, 'utf8').toString('latin1');
-      if (form.length < MIN_FORM_LENGTH) continue;
-      const key = form.slice(0, MIN_FORM_LENGTH);
-      forms.set(key, [...(forms.get(key) ?? []), { form, name: `value of ${path}` }]);
-      begins[pairAt(form, 0)] = 1;
-    }
-  }
-  for (const alike of forms.values()) alike.sort((a, b) => b.form.length - a.form.length);
+  for (const { form } of forms) begins[pairAt(form, 0)] = 1;
 
   return (text) => {
     const found: ValuePlace[] = [];
-    if (forms.size === 0) return found;
+    if (forms.length === 0) return found;
     for (let at = 0; at + MIN_FORM_LENGTH <= text.length; at++) {
-      if (begins[pairAt(text, at)] === 0) continue;
-      const alike = forms.get(text.slice(at, at + MIN_FORM_LENGTH));
-      const here = alike?.find(({ form }) => text.startsWith(form, at));
+      const here = begins[pairAt(text, at)] === 0 ? undefined : longestAt(forms, text, at);
       if (here === undefined) continue;
       found.push({ name: here.name, start: at, end: at + here.form.length });
       at += here.form.length - 1;
     }
     return found;
   };
+}
+
+function sortedForms(values: ReadonlyMap<string, string>): readonly Form[] {
+  const names = new Map<string, string>();
+  for (const [value, path] of values) {
+    for (const printed of printedForms(value)) {
+      const form = Buffer.from(printed, 'utf8').toString('latin1');
+      if (form.length >= MIN_FORM_LENGTH) names.set(form, `value of ${path}`);
+    }
+  }
+  const sorted: Form[] = [];
+  for (const form of [...names.keys()].sort()) {
+    let within = sorted.at(-1);
+    while (within !== undefined && !form.startsWith(within.form)) within = within.within;
+    sorted.push({ form, name: names.get(form) as string, within });
+  }
+  return sorted;
+}
+
+/** Of the forms that sort before the text at this place, the last one or one that it begins with. */
+function longestAt(forms: readonly Form[], text: string, at: number): Form | undefined {
+  const rest = text.slice(at);
+  let [low, high] = [0, forms.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((forms[middle] as Form).form <= rest) low = middle + 1;
+    else high = middle;
+  }
+  let form = forms[low - 1];
+  while (form !== undefined && !rest.startsWith(form.form)) form = form.within;
+  return form;
 }
 
 function pairAt(text: string, at: number): number {
