@@ -1,0 +1,16 @@
+import { holdsGitCredential } from '../git/credentials.ts';
+import type { FilePolicy } from '../kernel/world/file-policy.ts';
+import { PRIVATE_KEY } from './find-secrets.ts';
+import { secretIn } from './secret-in-file.ts';
+
+/**
+ * Returns the kind of secret for which a file is kept from tools and commands, as in "It holds a GitHub token", by its content and
+ * its name. Null for an ordinary file.
+ */
+export function judgeSecretFile(policy: FilePolicy, path: string, bytes: Buffer): string | null {
+  if (policy.judge(path, 'file').access === 'hidden') return policy.judge(path, 'file').rule?.reason ?? 'secret';
+  if (holdsGitCredential(path, bytes)) return 'credential of git';
+  const secret = secretIn(path, bytes)?.name;
+  if (secret === undefined) return null;
+  return secret === PRIVATE_KEY || !policy.isNoSecret(path) ? secret : null;
+}
