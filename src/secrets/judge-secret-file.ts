@@ -1,6 +1,7 @@
 import { holdsGitCredential } from '../git/credentials.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import { PRIVATE_KEY } from './find-secrets.ts';
+import { isPublicContent } from './public-content.ts';
 import { secretIn } from './secret-in-file.ts';
 
 /**
@@ -8,7 +9,9 @@ import { secretIn } from './secret-in-file.ts';
  * its name. Null for an ordinary file.
  */
 export function judgeSecretFile(policy: FilePolicy, path: string, bytes: Buffer): string | null {
-  if (policy.judge(path, 'file').access === 'hidden') return policy.judge(path, 'file').rule?.reason ?? 'secret';
+  const { access, rule } = policy.judge(path, 'file');
+  if (access === 'hidden' && !(rule?.unless === 'public content' && isPublicContent(bytes)))
+    return rule?.reason ?? 'secret';
   if (holdsGitCredential(path, bytes)) return 'credential of git';
   const secret = secretIn(path, bytes)?.name;
   if (secret === undefined) return null;

@@ -8,6 +8,7 @@ import { parsePath, type RootNames, shortPath } from '../host/parse-path.ts';
 import { type ResolvedPath, type WalkOptions, walkPath } from '../host/walk-path.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { EntryKind, FilePolicy } from '../kernel/world/file-policy.ts';
+import { PublicFiles } from '../secrets/public-files.ts';
 
 const OWN_FOLDER = '.toolwright';
 
@@ -31,6 +32,7 @@ export class WorkspaceRoot {
   readonly #view: ViewFolder | null;
   readonly #ownFolders: readonly string[];
   readonly #git: ObeyedPaths;
+  readonly #publicFiles = new PublicFiles();
 
   constructor(given: string, policy: FilePolicy, { ownFolders = [], home = null, view = null }: RootOptions = {}) {
     const real = realpathSync(given);
@@ -92,12 +94,24 @@ export class WorkspaceRoot {
       return fail('PERMISSION_DENIED', `${shortPath(path)} is Toolwright's own and out of reach for tools.`, { path });
     }
     const { access, rule } = this.policy.judge(path, kind);
-    if (access !== 'hidden') return ok(undefined);
+    if (access !== 'hidden' || (rule?.unless === 'public content' && this.#isPublic(path))) return ok(undefined);
     const why = rule?.reason ?? 'the rules say so';
     return fail('PERMISSION_DENIED', `${shortPath(path)} is a sensitive file (${why}): tools cannot use it.`, {
       path: shortPath(path),
       rule: rule?.pattern ?? null,
     });
+  }
+
+  /** Whether the file is there and its content holds no secret: its name alone says nothing then. */
+  #isPublic(path: string): boolean {
+    const parsed = parsePath(path, this.names);
+    const spot = parsed.ok ? catchErrno(path, () => this.#walk(parsed.value, { last: 'keep' })) : parsed;
+    if (!spot.ok) return false;
+    try {
+      return spot.value.path === path && this.#publicFiles.has(spot.value);
+    } finally {
+      spot.value.folder.close();
+    }
   }
 
   /** Stats a path without judging it: that a sensitive file exists is no secret. Null when nothing is there. */

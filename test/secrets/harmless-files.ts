@@ -23,7 +23,7 @@ export function harmlessFiles(): readonly CorpusFile[] {
     'id_ed25519.pub': `ssh-ed25519 ${of('base64', 68)} a@b\n`,
     'notebook.ipynb': JSON.stringify({ cells: [{ id: of('hex', 8), outputs: [{ 'image/png': of('base64', 300) }] }] }),
   };
-  const refused = ['.env.test', 'talk.key', '.aws/task-definition.json', 'certs/server.pem'];
+  const refused = ['talk.key', '.aws/task-definition.json'];
   return [
     ...Object.entries(hashes).map(([path, content]) => ({ path, content })),
     ...PUBLIC.map((path) => ({ path, content: certificate })),
@@ -52,6 +52,8 @@ const PUBLIC = [
   'dhparam.pem',
   'ca-bundle.pem',
   'tls.crt',
+  'certs/server.pem',
+  'intermediate.key',
 ];
 
 const EXAMPLES = [
@@ -60,7 +62,15 @@ const EXAMPLES = [
   ...['.envrc.example', 'config/.env.example', 'example.tfvars', 'terraform.tfvars.example', 'prod.example.tfvars'],
   ...['credentials.json.example', 'credentials.example.json', 'secrets.example.yml', 'secrets.sample.toml'],
   ...['secrets.yaml.dist', 'service-account.json.example', 'service-account.example.json', 'kubeconfig.example'],
-  ...['.npmrc.example', 'id_rsa.example', 'server.key.template', 'helm/templates/secrets.yaml', '.env.schema'],
+  ...[
+    '.npmrc.example',
+    '.env.test',
+    '.env.ci',
+    'id_rsa.example',
+    'server.key.template',
+    'helm/templates/secrets.yaml',
+    '.env.schema',
+  ],
 ];
 
 const CODE_NAMES = [

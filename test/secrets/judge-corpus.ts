@@ -1,13 +1,13 @@
 import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
-import { secretIn } from '../../src/secrets/secret-in-file.ts';
+import { judgeSecretFile } from '../../src/secrets/judge-secret-file.ts';
 import { harmlessFiles } from './harmless-files.ts';
 import { type CorpusFile, secretFiles } from './secret-files.ts';
 
-/** Judges every file of the corpus as file tools do: by its name, then by its content. */
+/** Judges every file of the corpus as file tools do, by its content and its name. */
 export function judgeCorpus() {
   const policy = createFilePolicy();
   const isRefused = ({ path, content }: CorpusFile): boolean =>
-    policy.judge(path).access === 'hidden' || secretIn(path, Buffer.from(content)) !== undefined;
+    judgeSecretFile(policy, path, Buffer.from(content)) !== null;
   const [secret, harmless] = [secretFiles(), harmlessFiles()];
   return {
     secret: secret.length,

@@ -15,6 +15,8 @@ export interface FileRule {
   readonly reason: string;
   /** The name is common for folders too, such as `credentials` in source code: those are not meant. */
   readonly only?: 'files';
+  /** A file of this name whose content is seen to hold no secret is not meant, such as a certificate in `server.pem`. */
+  readonly unless?: 'public content';
 }
 
 const KEYS = 'it looks like a private key';
@@ -24,6 +26,8 @@ const OWN = "it is Toolwright's own";
 
 const hidden = (reason: string, ...patterns: string[]): FileRule[] =>
   patterns.map((pattern) => ({ pattern, access: 'hidden', reason }));
+const unlessPublic = (reason: string, ...patterns: string[]): FileRule[] =>
+  patterns.map((pattern) => ({ pattern, access: 'hidden', reason, unless: 'public content' }));
 export const readOnly = (reason: string, ...patterns: string[]): FileRule[] =>
   patterns.map((pattern) => ({ pattern, access: 'read-only', reason }));
 export const writable = (reason: string, ...patterns: string[]): FileRule[] =>
@@ -41,9 +45,11 @@ const SCRIPTS = ['.ts', '.tsx', '.mts', '.js', '.mjs', '.cjs'];
 /** Files whose content is a secret. */
 export const SENSITIVE_FILES: readonly FileRule[] = [
   ...hidden(ENVIRONMENT, '.env', '.env.*', '.env-*', '.env_*', '.env?', '.env *', '#.env*#', '.envrc', '.envrc.*'),
+  ...unlessPublic(ENVIRONMENT, '.env.test', '.env.testing', '.env.ci'),
   ...hidden(ENVIRONMENT, '.envrc~', '*.env', '.envs', '.flaskenv', '.dev.vars', '.dev.vars.*'),
   ...hidden(ENVIRONMENT, ...each(['env.'], ...ENVIRONMENTS), '.secrets', '.secrets.*'),
-  ...hidden(KEYS, '*.pem', '*.key', '*.p12', '*.pfx', '*.p8', '*.jks', '*.keystore', '*.ppk', '*.kdbx'),
+  ...unlessPublic(KEYS, '*.pem', '*.key'),
+  ...hidden(KEYS, '*.p12', '*.pfx', '*.p8', '*.jks', '*.keystore', '*.ppk', '*.kdbx'),
   ...hidden(KEYS, ...each(['*.pem', '*.key', '*.p12', '*.pfx'], '~', '.bak', '.old', '.orig')),
   ...hidden(KEYS, 'id_rsa*', 'id_dsa*', 'id_ecdsa*', 'id_ed25519*', 'ssh_host_*_key', '.ssh'),
   ...hidden(KEYS, '.gnupg', 'secring.gpg', '.password-store'),

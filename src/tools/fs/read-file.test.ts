@@ -206,6 +206,34 @@ test('[D17] a file called credentials is refused, a folder of that name is an or
   expect((await ws.call('glob', { pattern: '**/*.ts' })).text).toContain('src/credentials/a.ts');
 });
 
+test('[D17] of a name that is often harmless the content decides: a certificate is read, a key beside it is not', async () => {
+  const block = (kind: string) =>
+    `-----BEGIN ${kind}-----\n${'MIIBszCCAVmgAwIBAgIU7k2Q'.repeat(4)}\n-----END ${kind}-----\n`;
+  const open = {
+    'certs/server.pem': `subject=CN = example.org\n${block('CERTIFICATE')}`,
+    'certs/peer.key': block('PUBLIC KEY'),
+    '.env.test': '# for the tests\nNODE_ENV=test\nPORT=3001\nDB_PASSWORD=changeme\nURL=http://127.0.0.1:3001/a\n',
+  };
+  const secret = {
+    'tls.pem': block('CERTIFICATE') + block('RSA PRIVATE KEY'),
+    'raw.key': 'a7Gq0Zk3Lx9Vt2Rb\n',
+    'more.pem': `${block('CERTIFICATE')}a7Gq0Zk3Lx9Vt2Rb\n`,
+    'api/.env.test': 'API_TOKEN=one-two-three4\n',
+    '.env.ci': 'STRANGE=a7Gq0Zk3Lx9Vt2Rb\n',
+    '.env.local': 'PORT=3000\n',
+  };
+  await using ws = await tempWorkspace({ files: { ...open, ...secret } });
+  for (const [path, content] of Object.entries(open)) {
+    expect((await ws.call('read_file', { path })).value, path).toMatchObject({ content });
+  }
+  for (const path of [...Object.keys(secret), 'not-there.pem']) {
+    expect((await ws.call('read_file', { path })).ok, path).toBe(false);
+  }
+  expect((await ws.call('write_file', { path: 'new.pem', content: 'x' })).error?.code).toBe('PERMISSION_DENIED');
+  writeFileSync(ws.file('.env.test'), 'API_TOKEN=one-two-three4\n');
+  expect((await ws.call('read_file', { path: '.env.test' })).error?.code).toBe('PERMISSION_DENIED');
+});
+
 test('[D17] search finds nothing in sensitive files, and listing names them only', async () => {
   await using ws = await tempWorkspace({ files: { '.env': 'API_KEY=CANARY', 'a.txt': 'API_KEY in words' } });
   const found = await ws.call('grep', { pattern: 'API_KEY', includeHidden: true });
