@@ -10,7 +10,7 @@ import {
   type Sandbox,
 } from '../kernel/world/sandbox.ts';
 import type { OpenStage } from '../kernel/world/stage.ts';
-import type { HidingFilter } from '../secrets/hide-in-output.ts';
+import type { HidingFilter } from '../secrets/output/hide-in-output.ts';
 
 interface BackgroundEntry {
   readonly id: string;

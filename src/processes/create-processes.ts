@@ -4,7 +4,7 @@ import type { BackgroundProcess, CommandRequest, Commands } from '../kernel/worl
 import type { NetworkAccess, Sandbox } from '../kernel/world/sandbox.ts';
 import type { SessionStages, StageStore } from '../kernel/world/stage.ts';
 import type { Caller, World } from '../kernel/world/workspace.ts';
-import { createOutputFilter } from '../secrets/hide-in-output.ts';
+import { createOutputFilter } from '../secrets/output/hide-in-output.ts';
 import { Background } from './background.ts';
 import { beginStage, runCommand, toRunRequest } from './run-command.ts';
 import { withSessionStages } from './session-world.ts';

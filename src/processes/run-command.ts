@@ -3,7 +3,7 @@ import type { CommandRequest, CommandResult } from '../kernel/world/commands.ts'
 import type { NetworkAccess, OutputChunk, RunRequest, Sandbox } from '../kernel/world/sandbox.ts';
 import type { OpenStage, SessionStage, StageStore } from '../kernel/world/stage.ts';
 import type { Caller } from '../kernel/world/workspace.ts';
-import type { HidingFilter } from '../secrets/hide-in-output.ts';
+import type { HidingFilter } from '../secrets/output/hide-in-output.ts';
 
 /** Everything that a run needs beside its request. */
 export interface RunPlace {

@@ -6,7 +6,7 @@ import { type KeptChanges, keptChanges, nothingKept } from '../../kernel/tool/ke
 import { type ChangeSummary, overtakenNote, summarizeChanges } from '../../kernel/tool/summarize-changes.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { Stage } from '../../kernel/world/stage.ts';
-import { hideInOutput } from '../../secrets/hide-in-output.ts';
+import { hideInOutput } from '../../secrets/output/hide-in-output.ts';
 import type { Runtime } from '../runtime.ts';
 import type { CallRequest, CallScope, Ending } from './call-scope.ts';
 

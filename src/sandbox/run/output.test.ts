@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { OutputChunk } from '../../kernel/world/sandbox.ts';
-import { createOutputFilter } from '../../secrets/hide-in-output.ts';
+import { createOutputFilter } from '../../secrets/output/hide-in-output.ts';
 import { createOutput } from './output.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'output-'));

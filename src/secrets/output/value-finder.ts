@@ -1,4 +1,4 @@
-import { printedForms } from './secret-encodings.ts';
+import { printedForms } from '../secret-encodings.ts';
 
 /** A known value in a text, in one of its encodings. */
 export interface ValuePlace {

@@ -1,4 +1,4 @@
-import { TERMINAL_ESCAPES } from '../kernel/text/terminal-escapes.ts';
+import { TERMINAL_ESCAPES } from '../../kernel/text/terminal-escapes.ts';
 
 /** A text without what a terminal obeys, and the position of each piece of it in the original. */
 export interface BareText {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { OutputFilter, OutputStream } from '../kernel/world/sandbox.ts';
+import type { OutputFilter, OutputStream } from '../../kernel/world/sandbox.ts';
+import { findSecrets } from '../find-secrets.ts';
 import { bareText } from './bare-text.ts';
 import { certainOutput } from './certain-output.ts';
-import { findSecrets } from './find-secrets.ts';
 import { createValueFinder, type ValuePlace } from './value-finder.ts';
 
 /** The output of a command with its secrets replaced, and a sentence about them. */
