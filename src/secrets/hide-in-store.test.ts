@@ -167,8 +167,11 @@ test('values of the environment are known by the names of their variables', () =
     PATH: '/usr/bin:/bin',
     DB_PASSWORD: 'ab',
     HOME: '/root',
+    PWD: '/home/ana/project',
+    OLDPWD: '/home/ana',
+    DB_PWD: 'abcdefgh-2',
   });
-  expect(known).toEqual(['abcdefgh-1', 'ab']);
+  expect(known).toEqual(['abcdefgh-1', 'ab', 'abcdefgh-2']);
   const { hide } = createHider(known);
   expect(hide({ a: ['x abcdefgh-1 y'], b: 'absolute' })).toEqual({ a: ['x [redacted] y'], b: 'absolute' });
   const same = { deep: [{ text: 'nothing' }] };

@@ -104,9 +104,14 @@ export function wasHidden(args: unknown): boolean {
   return Object.entries(args).some(([key, value]) => key.includes(HIDDEN) || wasHidden(value));
 }
 
+/** The folders in which a shell is and was. Their names read like those of passwords. */
+const SHELL_FOLDERS = new Set(['PWD', 'OLDPWD']);
+
 /** The values of environment variables with a name such as `API_KEY`. */
 export function secretValues(variables: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(variables).flatMap(([name, value]) => (value && isSecretKey(name) ? [value] : []));
+  return Object.entries(variables).flatMap(([name, value]) =>
+    value && isSecretKey(name) && !SHELL_FOLDERS.has(name) ? [value] : [],
+  );
 }
 
 /** The error for rules that hold a secret: a rule is saved as it is written, and shown to all who may look. */
