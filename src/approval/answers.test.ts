@@ -25,7 +25,7 @@ test('"always" is one write: a store that takes nothing after the yes has its ru
   const call = requestedCall();
   await store.submit(call);
   await store.move(...asked(call, 'q'));
-  const proposal = { rules: ['write_file(a)', 'write_file(b)'], covers: [], refuses: [], workspace: 'here' };
+  const proposal = { rules: ['write_file(a)', 'write_file(b)'], covers: [], workspace: 'here' };
   const review = async () => fail('INVALID_INPUT', 'nothing is edited here');
   const answers = createAnswers({ ledger: store, review, propose: () => ok(proposal) });
   store.record = () => Promise.reject(new Error('the disk is full'));

@@ -43,7 +43,6 @@ export const approvalDetail = approval
         rule: z.string().describe('One rule a line'),
         rules: z.array(z.string()),
         covers: z.array(z.string()).describe('What each rule lets through, in words'),
-        refuses: z.array(z.string()).describe('Examples of what looks like this call and would still be asked about'),
         workspace: z.string().describe('The only one they would hold in'),
       })
       .nullable()

@@ -43,7 +43,6 @@ export function parseScript(source: string): ShellScript {
   const values: VariableValue[] = [];
   let forkBomb = false;
   let arithmetic = 0;
-  let loops = 0;
   try {
     visit(parse(source), source, []);
   } catch {
@@ -62,7 +61,7 @@ export function parseScript(source: string): ShellScript {
     if (problem !== undefined) problems.push(problem);
     if (node.type === 'ArithmeticExpansion' || node.type === 'ArithmeticCommand') arithmetic++;
     if (node.type === 'Command') {
-      const command = simpleCommand(node, own, loops > 0);
+      const command = simpleCommand(node, own);
       commands.push(command);
       values.push(...valuesFromBuiltin(command));
       for (const stage of stages.slice(-MAX_NESTING)) stage.push(command);
@@ -83,13 +82,10 @@ export function parseScript(source: string): ShellScript {
           assignments: [],
           redirections,
           input: undefined,
-          repeats: loops > 0,
         });
     }
     if (node.type !== 'Pipeline') {
-      if (LOOPS.has(node.type)) loops++;
       forEachChild(node, (child) => visit(child, own, stages));
-      if (LOOPS.has(node.type)) loops--;
       return;
     }
     const inOrder: SimpleCommand[][] = [];
@@ -101,9 +97,6 @@ export function parseScript(source: string): ShellScript {
     }
   }
 }
-
-/** A function counts too, since it may be called again. */
-const LOOPS: ReadonlySet<SyntaxNode['type']> = new Set(['For', 'While', 'Select', 'ArithmeticFor', 'Function']);
 
 /** The highest number of parentheses that are open at once, including those in quotes. */
 function nestingDepth(source: string): number {
@@ -213,7 +206,7 @@ function callsItself(definition: Extract<SyntaxNode, { type: 'Function' }>): boo
   }
 }
 
-function simpleCommand(node: Command, source: string, inLoop: boolean): SimpleCommand {
+function simpleCommand(node: Command, source: string): SimpleCommand {
   const text = source.slice(node.pos, node.end);
   const words = node.name === undefined ? [] : [node.name];
   const assignments = node.prefix.flatMap((part) => (part.type === 'Assignment' ? [part] : []));
@@ -231,7 +224,6 @@ function simpleCommand(node: Command, source: string, inLoop: boolean): SimpleCo
     })),
     redirections: node.redirects.flatMap((redirect) => toRedirection(redirect, source)),
     input: inputOf(node),
-    repeats: inLoop || [text, ...words.map(({ value }) => value)].some(mayTrap),
   };
 }
 
@@ -241,11 +233,6 @@ function inputOf({ redirects }: Command): string | undefined {
     if (redirect.type === 'HereString' && redirect.target !== undefined) return redirect.target.value;
   }
   return undefined;
-}
-
-/** Finds `trap` also with quotes inside the word, and `eval`, which may set one in any spelling. */
-function mayTrap(text: string): boolean {
-  return /\b(?:trap|eval)\b/.test(text.replace(/['"\\\n]/g, ''));
 }
 
 type Word = NonNullable<Command['name']>;

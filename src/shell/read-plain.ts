@@ -84,7 +84,7 @@ export function readPlain(source: string): PlainScript | undefined {
     if (end === -1) return null;
     // A redirection alone, or beside assignments alone, is no command.
     if (words.length === 0 && assignments.length === 0) return undefined;
-    return { text: source.slice(start, end), words, assignments, redirections: [], input: undefined, repeats: false };
+    return { text: source.slice(start, end), words, assignments, redirections: [], input: undefined };
   }
 
   function readWord(): ShellWord | undefined {

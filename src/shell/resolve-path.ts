@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import type { FilePolicy, FileVerdict } from '../kernel/world/file-policy.ts';
-import { isTooLong, wordGlobMatcher } from './word-glob.ts';
+import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import { plainWord, type ShellWord } from './words.ts';
 
 /** Where a command runs and which files it may see. Paths are absolute. */
@@ -77,31 +76,12 @@ function isPreciousWhenComputed(text: string, where: Surroundings): boolean {
   return front !== undefined && isPrecious(plainWord(front), ['/'], where);
 }
 
-/** Why a word may name a sensitive file, or undefined. A pattern counts only when it aims at one: `.e*`, not `*`. */
+/** Why a word names a sensitive file, or undefined. Which files a pattern matches is known only at run time. */
 export function sensitiveReason(word: ShellWord, cwds: readonly string[], where: Surroundings): string | undefined {
+  if (word.pattern) return undefined;
   for (const place of targetsOf(word, cwds, where)) {
-    if (place.kind !== 'inside') continue;
-    const found = word.pattern ? hiddenFileAimedAt(place.path, where.files) : where.files.judge(place.path);
+    const found = place.kind === 'inside' ? where.files.judge(place.path) : undefined;
     if (found?.access === 'hidden') return found.rule?.reason ?? 'it is sensitive';
-  }
-  return undefined;
-}
-
-/** The verdict about a hidden file that a pattern would match; each rule is tested with a likely name. */
-function hiddenFileAimedAt(path: string, files: FilePolicy): FileVerdict | undefined {
-  const pattern = posix.basename(path);
-  if (isTooLong(pattern)) return { access: 'hidden', rule: null };
-  const stem = pattern.replace(/(?<=.)\.[^.]*$/, '').replace(/[*?]|\[[^\]]*\]/g, '');
-  const literal = pattern.replace(/[*?]|\[[^\]]*\]/g, '');
-  const matches = wordGlobMatcher(pattern);
-  const folder = wordGlobMatcher(posix.basename(posix.dirname(path)));
-  for (const rule of files.rules) {
-    if (rule.access !== 'hidden') continue;
-    const name = posix.basename(rule.pattern).replaceAll('*', 'x');
-    const within = posix.basename(posix.dirname(rule.pattern));
-    if (!/^(\.|\*\*)$/.test(within) && !folder(within)) continue;
-    const aimed = stem !== '' || (rule.pattern.startsWith('*') && literal !== '');
-    if (aimed && matches(name)) return { access: 'hidden', rule };
   }
   return undefined;
 }

@@ -22,8 +22,6 @@ export interface SimpleCommand {
   readonly redirections: readonly Redirection[];
   /** The text of its heredoc or here-string, as written; undefined without one. */
   readonly input: string | undefined;
-  /** It may run again after later commands: it stands in a loop or a function, or sets a trap. */
-  readonly repeats: boolean;
 }
 
 export interface VariableValue {

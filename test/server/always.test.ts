@@ -18,11 +18,11 @@ afterAll(async () => {
 });
 
 describe('"always" over HTTP', () => {
-  test('shows what the rule would and would not cover, and takes an edited one that is no wider', async () => {
+  test('shows what the rule would cover, and takes an edited one that is no wider', async () => {
     const { call, approval } = await server.ask({ command: 'npm ci && git push origin main' }, 'bash');
     const { body } = await server.get(`/v1/approvals/${approval.id}`);
     expect(body.always).toMatchObject({ rule: 'bash(npm ci)\nbash(git push origin main)' });
-    expect(body.always.refuses).toContain('npm ci; touch PWNED');
+    expect(body.always.covers).toContain('exactly "npm ci", as a part of any command');
     expect(body.whyNoRule).toBeNull();
 
     const wide = await server.post(`/v1/approvals/${approval.id}/approve`, { always: 'bash(npm *)' });

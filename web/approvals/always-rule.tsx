@@ -37,10 +37,7 @@ export function AlwaysRule({
       {edited ? (
         <p className="mt-1 text-sm text-soft">{say('alwaysEdited')}</p>
       ) : (
-        <>
-          <ExampleList title={say('alwaysCovers')} items={approval.always.covers} />
-          <ExampleList title={say('alwaysRefuses')} items={approval.always.refuses.slice(0, 5)} />
-        </>
+        <ExampleList title={say('alwaysCovers')} items={approval.always.covers} />
       )}
       <button
         type="button"

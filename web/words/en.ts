@@ -93,7 +93,6 @@ export const en = {
   alwaysTitle: 'These rules will be saved',
   alwaysNone: 'No rule is narrow enough for this call, so you can only allow it once.',
   alwaysCovers: 'Covers',
-  alwaysRefuses: 'Does not cover',
   changesTitle: 'Keep what this command changed?',
   pendingChanges: 'Pending changes',
   changesReview: 'Review changes',

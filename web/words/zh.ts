@@ -92,7 +92,6 @@ export const zh: Words = {
   alwaysTitle: '将保存这些规则',
   alwaysNone: '没有足够窄的规则适用于此调用，只能允许一次。',
   alwaysCovers: '覆盖',
-  alwaysRefuses: '不覆盖',
   changesTitle: '保留这条命令所做的更改吗？',
   pendingChanges: '待处理的更改',
   changesReview: '查看更改',

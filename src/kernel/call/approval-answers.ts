@@ -2,11 +2,10 @@ import type { Failure } from '../error.ts';
 import type { Result } from '../result.ts';
 import type { ApprovalRecord, PresentedCall } from './approval.ts';
 
-/** The narrowest rules that cover a call, one for each part of it, with examples of calls that they allow and refuse. */
+/** The narrowest rules that cover a call, one for each part of it, with what they cover in words. */
 export interface RuleProposal {
   readonly rules: readonly string[];
   readonly covers: readonly string[];
-  readonly refuses: readonly string[];
   /** The only workspace they would apply to. */
   readonly workspace: string;
 }

@@ -14,16 +14,10 @@ export interface GlobDialect {
   readonly globstar: 'none' | 'segment' | 'rule';
   /** `{a,b}` is either, nested too. */
   readonly braces: boolean;
-  /**
-   * The meaning of `[a-z]`, `[!a]`, `[^a]`. `strict`: a class that is not closed or whose range is not in order is an error;
-   * a negated one does not match `/`. `posix`: a `[` that is not closed is text; a class that shells read in different ways is
-   * any character: one that is negated, whose range is not in order, or with `\` or `[:name:]`. `short`: as `posix`, but the
-   * first `]` ends a class, as in shells that know no `[:name:]`.
-   */
-  readonly classes: 'none' | 'strict' | 'posix' | 'short';
+  /** `[a-z]`, `[!a]`, `[^a]`: one that is not closed or whose range is not in order is an error; a negated one does not match `/`. */
+  readonly classes: boolean;
   /** `\` takes the meaning from the next character. */
   readonly escapes: boolean;
-  readonly ignoresCase: boolean;
 }
 
 /** Patterns of path rules and of the file policy. */
@@ -32,9 +26,8 @@ export const PATH_RULE_GLOB: GlobDialect = {
   crossesSlash: false,
   globstar: 'rule',
   braces: false,
-  classes: 'none',
+  classes: false,
   escapes: false,
-  ignoresCase: false,
 };
 
 /** Patterns that files are searched by, as ripgrep and editors write them. */
@@ -43,20 +36,8 @@ export const SEARCH_GLOB: GlobDialect = {
   crossesSlash: false,
   globstar: 'segment',
   braces: true,
-  classes: 'strict',
+  classes: true,
   escapes: true,
-  ignoresCase: false,
-};
-
-/** A word that a shell expands, compared with the name of a file. It may match too much, never too little. */
-export const SHELL_WORD_GLOB: GlobDialect = {
-  question: true,
-  crossesSlash: true,
-  globstar: 'none',
-  braces: false,
-  classes: 'posix',
-  escapes: false,
-  ignoresCase: true,
 };
 
 /** Text in which `*` alone has a meaning. */
@@ -65,9 +46,8 @@ export const STAR_GLOB: GlobDialect = {
   crossesSlash: true,
   globstar: 'none',
   braces: false,
-  classes: 'none',
+  classes: false,
   escapes: false,
-  ignoresCase: false,
 };
 
 /** `below` is one or more characters of any kind, `folders` any number of names, each with its slash. */
@@ -106,7 +86,7 @@ export function parseGlob(pattern: string, dialect: GlobDialect): GlobToken[] | 
     const [kind, length] = symbolAt(pattern, at, dialect);
     if (kind === 'escape') tokens.push({ kind: 'character', character: pattern[at + 1] as string });
     else if (kind === '[') {
-      const accepts = classMatcher(pattern.slice(at + 1, at + length - 1), dialect);
+      const accepts = classMatcher(pattern.slice(at + 1, at + length - 1));
       if (accepts === undefined) return 'range order';
       tokens.push({ kind: 'class', accepts });
     } else if (kind === 'unclosed') return kind;
@@ -145,10 +125,9 @@ function symbolAt(pattern: string, at: number, dialect: GlobDialect): [kind: Sym
     case '\\':
       return dialect.escapes && at + 1 < pattern.length ? ['escape', 2] : ['character', 1];
     case '[': {
-      if (dialect.classes === 'none') return ['character', 1];
-      const end = endOfClass(pattern, at, dialect.classes);
-      if (end >= 0) return ['[', end + 1 - at];
-      return [dialect.classes === 'strict' ? 'unclosed' : 'character', 1];
+      if (!dialect.classes) return ['character', 1];
+      const end = pattern.indexOf(']', at + 2);
+      return end >= 0 ? ['[', end + 1 - at] : ['unclosed', 1];
     }
     case '{':
     case '}':
@@ -159,39 +138,16 @@ function symbolAt(pattern: string, at: number, dialect: GlobDialect): [kind: Sym
   }
 }
 
-function endOfClass(pattern: string, open: number, classes: GlobDialect['classes']): number {
-  if (classes === 'posix') return endOfPosixClass(pattern, open);
-  return pattern.indexOf(']', open + (classes === 'strict' ? 2 : 1));
-}
-
-/**
- * `]` may be the first character of a class, and `[:`, `[=`, `[.` reach to their own `]`. Where that leaves the class
- * open, the first `]` ends it: rather too much than too little.
- */
-function endOfPosixClass(pattern: string, open: number): number {
-  let at = open + 1;
-  if (pattern[at] === '!' || pattern[at] === '^') at++;
-  if (pattern[at] === ']') at++;
-  for (; at < pattern.length && pattern[at] !== ']'; at++) {
-    const named = /^\[([:=.])/.exec(pattern.slice(at, at + 2))?.[1];
-    const end = named === undefined ? -1 : pattern.indexOf(`${named}]`, at + 2);
-    if (end >= 0) at = end + 1;
-  }
-  return at < pattern.length ? at : pattern.indexOf(']', open + 1);
-}
-
-/** Undefined when a range is not in order and the dialect minds that. */
-function classMatcher(inside: string, { classes, ignoresCase }: GlobDialect): UnitTest | undefined {
+/** Undefined when a range is not in order. */
+function classMatcher(inside: string): UnitTest | undefined {
   const isNegated = /^[!^]/.test(inside);
-  const isShell = classes !== 'strict';
-  if (isShell && (isNegated || /\\|\[[:=.]/.test(inside))) return any;
   const characters = (isNegated ? inside.slice(1) : inside).replace(/[\\[\]^]/g, '\\$&');
   try {
-    const regex = new RegExp(`^[${characters}]$`, ignoresCase ? 'is' : 's');
+    const regex = new RegExp(`^[${characters}]$`, 's');
     if (!isNegated) return (unit) => regex.test(unit);
     return (unit) => !regex.test(unit) && unit !== '/';
   } catch {
-    return isShell ? any : undefined;
+    return undefined;
   }
 }
 
@@ -249,7 +205,7 @@ function isSegmentAt(tokens: readonly GlobToken[], at: number): boolean {
 }
 
 /** Returns the states for a token. The same character always gets the same test. */
-function createTranslator({ crossesSlash, ignoresCase }: GlobDialect): (token: GlobToken) => AutomatonState[] {
+function createTranslator({ crossesSlash }: GlobDialect): (token: GlobToken) => AutomatonState[] {
   const inName = crossesSlash ? any : isInName;
   const tests = new Map<string, UnitTest>();
   return (token) => {
@@ -279,8 +235,7 @@ function createTranslator({ crossesSlash, ignoresCase }: GlobDialect): (token: G
   function testOf(character: string): UnitTest {
     const known = tests.get(character);
     if (known !== undefined) return known;
-    const upper = character.toUpperCase();
-    const test: UnitTest = ignoresCase ? (unit) => unit.toUpperCase() === upper : (unit) => unit === character;
+    const test: UnitTest = (unit) => unit === character;
     tests.set(character, test);
     return test;
   }

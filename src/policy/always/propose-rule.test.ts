@@ -75,7 +75,6 @@ describe('commands', () => {
     ['psql', 'can run anything'],
     ['cat a.sql | psql', 'can run anything'],
     ['ssh host', 'can run anything'],
-    ['git fetch; git apply fix.patch', 'applies any input'],
     ['git fetch; patch -p1', 'can run anything'],
     ...`nodejs pypy3 julia guile guile-3.0 ocaml octave octave-cli tclsh8.6 wish lua5.4 luajit R Rscript irb iex erl ghci scala groovy
       groovysh jshell php8.2 perl6 raku sbcl clisp racket mit-scheme scheme gforth gnuplot maxima node20 ipython3 clojure
@@ -83,7 +82,6 @@ describe('commands', () => {
       .split(/\s+/)
       .map((program): [string, string] => [`npm ci; echo x | ${program}`, 'can run anything']),
     ['npm ci; node -', 'from its input'],
-    ['npm ci; go run ./cmd', 'applies any input'],
   ])('%s gets none', (command, why) => {
     expect(rulesFor(run(command))).toContain(why);
   });
@@ -178,8 +176,13 @@ describe('rules that a person wrote in the place of the proposed ones', () => {
     expect(wrote(command, ...rules)).toContain(why);
   });
 
-  test('a proposal says what it would not cover', () => {
-    const proposed = proposeRules(run('npm ci'), options);
-    expect(proposed.ok && proposed.value.refuses).toContain('npm ci; touch PWNED');
+  test('for files and hosts a wildcard keeps the kind of the file, and the name of the host', () => {
+    const file = subject('write_file', { kind: 'fs.write', path: 'docs/a.md' });
+    const page = subject('web_fetch', { kind: 'net.fetch', url: 'https://www.example.org/x', method: 'GET' });
+    for (const rule of ['write_file', 'write_file(docs/**)', 'write_file(docs/a*)'])
+      expect(checkRules([rule], file, options)).toMatchObject({ ok: false });
+    for (const rule of ['web_fetch', 'web_fetch(domain:*)', 'web_fetch(domain:*.org)'])
+      expect(checkRules([rule], page, options)).toMatchObject({ ok: false });
+    expect(checkRules(['web_fetch(domain:*.example.org)'], page, options)).toMatchObject({ ok: true });
   });
 });

@@ -11,7 +11,7 @@ import { BACKGROUND, WRITES_FILES } from '../judge-run.ts';
 import type { PolicyOptions } from '../policy-options.ts';
 import { parseRule } from '../rules/parse-rules.ts';
 import type { Rule } from '../rules/rule.ts';
-import { hostileVariants, otherWords } from './hostile-variants.ts';
+import { whyTooWide } from './rule-width.ts';
 import { unboundedReason } from './unbounded-programs.ts';
 
 /** Rules with which this call would need no approval next time. */
@@ -19,8 +19,6 @@ export interface RuleProposal {
   readonly rules: readonly string[];
   /** In words, the calls that each of them allows. */
   readonly covers: readonly string[];
-  /** Similar calls that would still need approval, or be refused. */
-  readonly refuses: readonly string[];
 }
 
 interface ProposedRule {
@@ -47,18 +45,24 @@ export function proposeRules(subject: Subject, options: PolicyOptions): Result<R
   if (rules.length === 0) return refuse('no rule can cover it');
   if (rules.length > MAX_RULES) return refuse(`it has ${rules.length} parts that need approval`);
   const texts = rules.map(({ rule }) => rule);
-  const policy = policyWith(texts, options);
-  if (!policy.ok) return policy;
-  const left = policy.value.explain(subject).parts.find(({ verdict }) => verdict !== 'allow');
+  const added: Rule[] = [];
+  for (const text of texts) {
+    const parsed = parseRule(text, 'allow');
+    if (!parsed.ok) return parsed;
+    added.push(parsed.value);
+  }
+  const left = policyWith(added, options)
+    .explain(subject)
+    .parts.find(({ verdict }) => verdict !== 'allow');
   if (left !== undefined) return refuse(`it would still need approval: ${left.reason}`);
-  return checkNarrow(rules, subject, options);
+  return ok({ rules: texts, covers: rules.map(({ covers }) => covers) });
 }
 
 const MAX_RULES = 20;
 
 /**
  * Checks rules that a person wrote in place of the proposed ones: each must cover something in this call that needs
- * approval, and none may allow what the proposed ones must not.
+ * approval, and none may be wider than calls of its kind.
  */
 export function checkRules(texts: readonly string[], subject: Subject, options: PolicyOptions): Result<RuleProposal> {
   const now = explainQuestion(subject, options);
@@ -67,9 +71,11 @@ export function checkRules(texts: readonly string[], subject: Subject, options: 
     return refuse(`these are ${texts.length} rules, and at most ${MAX_RULES} can be added at once`);
   const questions = new Set(now.value.parts.filter(isQuestion).map(({ what }) => what));
   for (const text of texts) {
-    const policy = policyWith([text], options);
-    if (!policy.ok) return policy;
-    const answered = policy.value.explain(subject).parts.filter(({ rule }) => rule === text);
+    const added = parseRule(text, 'allow');
+    if (!added.ok) return added;
+    const answered = policyWith([added.value], options)
+      .explain(subject)
+      .parts.filter(({ rule }) => rule === text);
     if (answered.length === 0) return refuse(`"${text}" covers nothing that needs approval here`);
     const other = answered.find(({ what }) => !questions.has(what));
     if (other !== undefined) return refuse(`"${text}" also covers "${other.what}", which needs no approval`);
@@ -77,12 +83,10 @@ export function checkRules(texts: readonly string[], subject: Subject, options: 
       ? answered.map(({ what }) => commandUnboundedReason(what)).find(Boolean)
       : undefined;
     if (open !== undefined) return refuse(open);
+    const wide = subject.access.map((access) => whyTooWide(added.value, access)).find(Boolean);
+    if (wide !== undefined) return refuse(wide);
   }
-  return checkNarrow(
-    texts.map((rule) => ({ rule, covers: `everything that ${rule} matches` })),
-    subject,
-    options,
-  );
+  return ok({ rules: texts, covers: texts.map((rule) => `everything that ${rule} matches`) });
 }
 
 function explainQuestion(subject: Subject, options: PolicyOptions): Result<Explanation> {
@@ -177,66 +181,17 @@ function quoted(word: string): string | undefined {
   return word.includes('"') ? undefined : `"${word}"`;
 }
 
-function policyWith(texts: readonly string[], options: PolicyOptions): Result<ExplainingPolicy> {
-  const added: Rule[] = [];
-  for (const text of texts) {
-    const parsed = parseRule(text, 'allow');
-    if (!parsed.ok) return parsed;
-    added.push(parsed.value);
-  }
-  return ok(createPolicy({ ...options, rules: [...options.rules, ...added] }));
-}
-
-const MAX_EXAMPLES = 8;
-
-/** Refuses rules that would allow a hostile call similar to this one, or to the part that they cover. */
-function checkNarrow(
-  proposed: readonly ProposedRule[],
-  subject: Subject,
-  options: PolicyOptions,
-): Result<RuleProposal> {
-  const rules = proposed.map(({ rule }) => rule);
-  const policy = policyWith(rules, options);
-  if (!policy.ok) return policy;
-  const parts = policy.value.explain(subject).parts.filter(({ rule }) => rules.includes(rule));
-  const commands = isCommand(subject) ? parts.map(({ what }) => what) : [];
-  const variants = [
-    ...(isCommand(subject) ? commands.map((one) => withCommand(subject, one)) : [subject]).flatMap(hostileVariants),
-    ...commands.flatMap(otherWords).map((one) => withCommand(subject, one)),
-  ];
-  const before = createPolicy(options);
-  const hostile = variants.find((one) => isLifted(policy.value.explain(one)) && !isLifted(before.explain(one)));
-  if (hostile !== undefined) return refuse(`a rule for it would also allow "${describeAccess(hostile)}"`);
-  const still = variants.filter((one) => before.explain(one).verdict !== 'allow').map(describeAccess);
-  return ok({
-    rules,
-    covers: proposed.map(({ covers }) => covers),
-    refuses: [...new Set(still)].slice(0, MAX_EXAMPLES),
-  });
-}
-
-/** Whether a call runs with all that rules can give: a command also runs without, in its stage and without network. */
-function isLifted({ verdict, byRule, access = [] }: Explanation): boolean {
-  return verdict === 'allow' && (byRule === true || access.every(({ kind }) => kind !== 'process.run'));
+function policyWith(added: readonly Rule[], options: PolicyOptions): ExplainingPolicy {
+  return createPolicy({ ...options, rules: [...options.rules, ...added] });
 }
 
 function isCommand({ access }: Subject): boolean {
   return access.some(({ kind }) => kind === 'process.run');
 }
 
-function withCommand(subject: Subject, command: string): Subject {
-  return { ...subject, access: [{ kind: 'process.run', command, writes: 'stage' }] };
-}
-
 function commandUnboundedReason(command: string): string | undefined {
   const argv = plainWords(command);
   return argv === undefined ? `"${command}" is not made of plain words` : unboundedReason(argv);
-}
-
-function describeAccess({ access: [first] }: Subject): string {
-  if (first === undefined) return 'nothing';
-  if (first.kind === 'process.run') return first.command;
-  return 'url' in first ? first.url : 'path' in first ? first.path : 'anything';
 }
 
 function refuse(why: string): Result<never> {

@@ -75,9 +75,9 @@ const FOREIGN_ENVIRONMENT = /^\/proc\/(?!self\/|thread-self\/)[^/]+\/environ$/;
 
 function judgeNames(words: readonly ShellWord[], folders: readonly string[], where: Surroundings): Ruling | undefined {
   for (const word of words) {
-    // Which files a pattern matches is seen in the sandbox, where the secrets among them are masked.
-    const masked = word.pattern ? undefined : sensitiveReason(word, folders, where);
-    const why = FOREIGN_ENVIRONMENT.test(word.seen) ? 'the environment of another process may hold secrets' : masked;
+    const why = FOREIGN_ENVIRONMENT.test(word.seen)
+      ? 'the environment of another process may hold secrets'
+      : sensitiveReason(word, folders, where);
     if (why !== undefined)
       return deny(SENSITIVE, `${word.text} cannot be used: ${why}. A user can lift that in the configuration.`);
   }
