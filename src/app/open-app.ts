@@ -6,7 +6,9 @@ import type { Ledger } from '../kernel/call/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { silentLogger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { withDecisions } from '../kernel/world/decided-files.ts';
 import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
+import { FREE_FOR_COMMANDS, FREE_FOR_TOOLS } from '../kernel/world/path-decisions.ts';
 import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
 import type { SessionStages, Stages } from '../kernel/world/stage.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
@@ -28,6 +30,7 @@ import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
 import { followCancels } from './follow/cancel-call.ts';
+import { type FollowedDecisions, followDecisions } from './follow/follow-decisions.ts';
 import { type FollowedPolicy, followPolicy } from './follow/follow-policy.ts';
 import { followToolStates } from './follow/follow-tool-states.ts';
 import type { RemoteTools, RemoteToolsParts } from './mcp/remote-tools.ts';
@@ -73,6 +76,8 @@ export interface App {
   readonly policy: ExplainingPolicy;
   /** Hides the secrets of the environment and the user's keys; shared by all apps of one store. */
   readonly hider: SecretHider;
+  /** The decisions of people about paths of the workspace. */
+  readonly decisions: FollowedDecisions;
   readonly rules: Pick<FollowedPolicy, 'propose' | 'reload' | 'mode' | 'switchMode'>;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
@@ -102,10 +107,21 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   registry.registerMany(builtInTools, { source: 'built-in' });
   registry.registerMany(options.tools ?? []);
   for (const toolset of builtInToolsets) registry.addToolset(toolset);
-  const files = filePolicyOf(config);
+  const opened = options.store === undefined ? await openSealedStore(loaded.value, env) : ok(options.store);
+  if (!opened.ok) return opened;
+  const { store, blobs, hider } = opened.value;
+
+  const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
+  const logger = options.logger ?? (await openLog(loaded.value, hider, options.logTo));
+  const log = logger ?? silentLogger;
+  const decisions = await followDecisions(store, { root, log });
+  closing.push(decisions.stop);
+  const named = filePolicyOf(config);
+  const files = withDecisions(named, { workspace: root, decisions, kinds: FREE_FOR_TOOLS });
   const ports = ownPorts(stateDir, config.port);
   const commands = await openCommands({
-    files,
+    files: named,
+    decisions,
     home,
     path: env.PATH ?? '',
     stateDir: join(stateDir, 'sandbox'),
@@ -114,13 +130,6 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     ownPorts: ports,
   });
   const { sandbox } = commands;
-  const opened = options.store === undefined ? await openSealedStore(loaded.value, env) : ok(options.store);
-  if (!opened.ok) return opened;
-  const { store, blobs, hider } = opened.value;
-
-  const closing: (() => unknown)[] = options.store === undefined ? [() => store.close()] : [];
-  const logger = options.logger ?? (await openLog(loaded.value, hider, options.logTo));
-  const log = logger ?? silentLogger;
   const remote = await remoteTools(config.mcpServers, { registry, stateDir, version: VERSION, log }, options.onlyTool);
   closing.push(() => remote.close());
   const serverNames = Object.keys(config.mcpServers);
@@ -135,6 +144,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     config,
     workspace: workspaceId(root),
     files,
+    commandFiles: withDecisions(named, { workspace: root, decisions, kinds: FREE_FOR_COMMANDS }),
     home,
     effects: EFFECTS[sandbox.kind],
     known,
@@ -186,6 +196,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sessions: commands.sessions,
     policy: policy.value.policy,
     hider,
+    decisions,
     rules: policy.value,
     registry,
     executor,

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { makePrivateFolder } from '../host/private-folder.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
+import { NO_PATH_DECISIONS, type PathDecisions } from '../kernel/world/path-decisions.ts';
 import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
 import type { SessionStages, Stages } from '../kernel/world/stage.ts';
 import type { World } from '../kernel/world/workspace.ts';
@@ -16,6 +17,8 @@ import { ripgrepFolder } from '../workspace/search/ripgrep.ts';
 export interface CommandsOptions {
   /** The sensitive files. The policy and the workspace get the same. */
   readonly files: FilePolicy;
+  /** The decisions of people about paths. Left out: none. */
+  readonly decisions?: PathDecisions;
   /** Where the sandbox keeps its few files, in no workspace. It is made if it is not there. */
   readonly stateDir: string;
   /** PATH and home of the host: the first tells which interpreters to show, the second must stay hidden. */
@@ -72,10 +75,19 @@ export async function openCommands(options: CommandsOptions): Promise<OpenComman
 }
 
 async function chooseSandbox(options: CommandsOptions): Promise<Sandbox> {
-  const { files, stateDir, path, home = homedir(), sandbox: wish = 'auto', ownPorts = () => [] } = options;
+  const { files, decisions = NO_PATH_DECISIONS, stateDir, path, home = homedir() } = options;
+  const { sandbox: wish = 'auto', ownPorts = () => [] } = options;
   if (wish === 'none') return createNone({ path, home, stateDir });
   const readOnlyFolders = [await ripgrepFolder()];
-  const parts = { filePolicy: files, dialer: createDialer({ ownPorts }), path, home, stateDir, readOnlyFolders };
+  const parts = {
+    filePolicy: files,
+    decisions,
+    dialer: createDialer({ ownPorts }),
+    path,
+    home,
+    stateDir,
+    readOnlyFolders,
+  };
   const isSeatbelt = wish === 'seatbelt' || (wish === 'auto' && process.platform === 'darwin');
   return isSeatbelt ? createSeatbelt(parts) : createBubblewrap(parts);
 }

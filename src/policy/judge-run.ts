@@ -61,7 +61,7 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
 function judgeWords({ command, cwd = '.', code }: ProcessRun, subject: Subject, options: PolicyOptions) {
   const root = subject.context.workingDir;
   const source = code === undefined || code === 'bash' ? command : '';
-  const { home, files, effects = 'staged' } = options;
+  const { home, commandFiles: files = options.files, effects = 'staged' } = options;
   const place = { root, home, files, cwd: posix.resolve(root, cwd), masked: effects !== 'live' };
   return judgeCommand(source, place, createRuleLookup(options.rules));
 }

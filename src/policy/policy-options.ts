@@ -17,6 +17,8 @@ export interface PolicyOptions {
   readonly mode: Mode;
   readonly rules: readonly Rule[];
   readonly files: FilePolicy;
+  /** The same for paths that commands name. Left out: `files`. */
+  readonly commandFiles?: FilePolicy;
   /** The user's home folder, which no command may touch. */
   readonly home: string;
   /** Where the changes of commands go on this machine. Left out: `staged`. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { access, verdict } from './access.ts';
 import { callState, outcome } from './calls.ts';
+import { pathDecisionKind } from './path-decisions.ts';
 
 /**
  * Events as they are recorded and sent over SSE: `event:` is `type`, `data:` the whole object. Recorded events have a
@@ -81,6 +82,15 @@ export const recordedEvent = z.discriminatedUnion('type', [
     workspace: z.string().nullable().optional().describe('The only one it holds in; null or left out: all'),
   }),
   recorded('rule.removed', ofNone, { ruleId: z.string(), by: z.string().nullable() }),
+  recorded('path.decided', ofNone, {
+    decisionId: z.string(),
+    workspace: z.string(),
+    path: z.string(),
+    kind: pathDecisionKind,
+    digest: z.string().nullable().describe('SHA-256 of the text that was agreed to; null for the other kinds'),
+    by: z.string(),
+  }),
+  recorded('path.taken_back', ofNone, { decisionId: z.string(), by: z.string() }),
   recorded('mode.switched', ofNone, { mode: z.string(), by: z.string().nullable() }),
   recorded('model.switched', ofNone, {
     provider: z.string(),

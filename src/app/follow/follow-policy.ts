@@ -21,6 +21,8 @@ interface PolicyParts {
   /** The id of the workspace: rules saved for another one have no effect. */
   readonly workspace: string;
   readonly files: FilePolicy;
+  /** The same for what commands name. */
+  readonly commandFiles?: FilePolicy;
   readonly home: string;
   /** Where the changes of commands go on this machine. */
   readonly effects: CommandEffects;
@@ -56,7 +58,7 @@ export interface FollowedPolicy {
  */
 export async function followPolicy(
   store: Ledger,
-  { config, workspace, files, home, effects, known, tools, urls, hider, log }: PolicyParts,
+  { config, workspace, files, commandFiles, home, effects, known, tools, urls, hider, log }: PolicyParts,
 ): Promise<Result<FollowedPolicy>> {
   const given: RuleSet = { allow: config.allow, ask: config.ask, deny: config.deny };
   const fixedFor = (mode: Mode) =>
@@ -73,6 +75,7 @@ export async function followPolicy(
       mode,
       rules: rules.toSorted(byStrictness),
       files,
+      ...(commandFiles && { commandFiles }),
       home,
       effects,
       dataFlow: config.dataFlow,

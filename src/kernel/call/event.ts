@@ -1,4 +1,5 @@
 import type { Access, DataOrigin } from '../tool/access.ts';
+import type { PathDecisionKind } from '../world/path-decisions.ts';
 import type { PresentedCall } from './approval.ts';
 import type { CallRecord, CallState, FinalState, Outcome } from './call.ts';
 import type { AssistantMessage, ResultPart, RunEnd, Usage } from './message.ts';
@@ -106,6 +107,16 @@ export interface SystemEventData {
     workspace?: string | null;
   };
   'rule.removed': { ruleId: string; by: string | null };
+  /** A person decided about a path of a workspace, or agreed to the text that has this digest. */
+  'path.decided': {
+    decisionId: string;
+    workspace: string;
+    path: string;
+    kind: PathDecisionKind;
+    digest: string | null;
+    by: string;
+  };
+  'path.taken_back': { decisionId: string; by: string };
   'tool.switched': { tool: string; enabled: boolean; by: string | null };
   /** For the process that recorded it, until it ends: the configuration says how the next one starts. */
   'mode.switched': { mode: string; by: string | null };

@@ -1,5 +1,6 @@
 import type { CallQuery, Page, SessionHold, Store } from '../ports.ts';
 import type { MaybePromise } from '../result.ts';
+import type { PathDecision } from '../world/path-decisions.ts';
 import type { ApprovalRecord, ApprovalState } from './approval.ts';
 import type { CallRecord, CallState, NodeStamp } from './call.ts';
 import type {
@@ -60,6 +61,12 @@ export interface RuleRecord {
   readonly workspace: string | null;
 }
 
+/** A person's decision about a path, as the log keeps it: `workspace` is a name that holds on every machine. */
+export interface PathDecisionRecord extends Omit<PathDecision, 'at'> {
+  readonly id: string;
+  readonly at: number;
+}
+
 /** Called from time to time during a long operation. */
 export type Progress = (done: number, of: number) => void;
 
@@ -105,6 +112,8 @@ export interface Ledger extends Store {
   note(session: string, event: NewSessionEvent): MaybePromise<StoredSessionEvent>;
   record(event: NewSystemEvent): MaybePromise<StoredSystemEvent>;
   rules(): MaybePromise<readonly RuleRecord[]>;
+  /** Those that hold now. */
+  pathDecisions(): MaybePromise<readonly PathDecisionRecord[]>;
   /** Only tools that were switched. */
   toolStates(): MaybePromise<ReadonlyMap<string, boolean>>;
   /**

@@ -12,6 +12,11 @@ export interface FileVerdict {
 /** The kind of entry at a path. Left out where that is not known: rules for files alone count too. */
 export type EntryKind = 'file' | 'directory' | 'symlink' | 'other';
 
+/** `private keys`: the user says that it holds no secret, and only a private key is too clear to be none. */
+export type CountedSecrets = 'all' | 'private keys' | 'none';
+
+export type PathJudge = Pick<FilePolicy, 'judge' | 'judgeEntry'>;
+
 /**
  * Judges paths by name alone and never looks at the disk. The sandbox masks by its rules and file tools ask it path by
  * path, so both agree.
@@ -22,8 +27,10 @@ export interface FilePolicy {
   judge(path: string, kind?: EntryKind): FileVerdict;
   /** Judges one name in a folder that is itself not hidden, for walks over the tree. */
   judgeEntry(folder: string, name: string, kind?: EntryKind): FileVerdict;
-  /** Whether the user says that it holds no secret: what looks like one in it is none, except a private key. */
-  isNoSecret(path: string): boolean;
+  /** Which secrets count that its content shows. */
+  countedSecrets(path: string): CountedSecrets;
+  /** The same rules without the built-in list of secrets: they hold also for a path that a person frees. */
+  readonly besideSecrets: PathJudge;
   /** Whether a rule protects something in a folder of this path. A symlink to it would give that a path without a rule. */
   holdsProtected(path: string): boolean;
   /** The same of rules that hide something. */
@@ -36,19 +43,23 @@ export interface FilePolicy {
  */
 export function createFilePolicy(userRules: readonly FileRule[] = [], noSecrets: readonly string[] = []): FilePolicy {
   const lifted = writable('the user says that it holds no secret', ...noSecrets);
-  const policy = filePolicy([...SENSITIVE_FILES, ...lifted, ...PROTECTED_FILES, ...userRules, ...OWN_FILES]);
+  const others = [...PROTECTED_FILES, ...userRules, ...OWN_FILES];
   const meant = lifted.map(compile);
-  const isNoSecret = (path: string): boolean => {
+  const countedSecrets = (path: string): CountedSecrets => {
     const lower = path.toLowerCase();
     const name = lower.slice(lower.lastIndexOf('/') + 1);
-    return meant.some(({ nameOnly, whole }) => whole(nameOnly ? name : lower));
+    return meant.some(({ nameOnly, whole }) => whole(nameOnly ? name : lower)) ? 'private keys' : 'all';
   };
-  return { ...policy, isNoSecret };
+  return {
+    ...filePolicy([...SENSITIVE_FILES, ...lifted, ...others]),
+    countedSecrets,
+    besideSecrets: filePolicy(others),
+  };
 }
 
 const STRICTNESS: Record<FileAccess, number> = { writable: 0, 'read-only': 1, hidden: 2 };
 
-function filePolicy(rules: readonly FileRule[]): Omit<FilePolicy, 'isNoSecret'> {
+function filePolicy(rules: readonly FileRule[]): Omit<FilePolicy, 'countedSecrets' | 'besideSecrets'> {
   const compiled = rules.map(compile).reverse();
   const mayMatch = byLastName(compiled);
   const patterns = (access: FileAccess): string[] => rules.filter((rule) => rule.access === access).map(patternOf);

@@ -24,3 +24,7 @@ export interface PathDecisions {
 }
 
 export const NO_PATH_DECISIONS: PathDecisions = { of: () => [], onChange: () => () => {} };
+
+/** The kinds by which a path is no secret for whom: for file tools and all, and for commands. */
+export const FREE_FOR_TOOLS: ReadonlySet<PathDecisionKind> = new Set(['no-secret']);
+export const FREE_FOR_COMMANDS: ReadonlySet<PathDecisionKind> = new Set(['no-secret', 'commands']);

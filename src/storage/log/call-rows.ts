@@ -1,7 +1,7 @@
 import type { ApprovalRecord, ApprovalState, PresentedCall } from '../../kernel/call/approval.ts';
 import type { CallRecord, CallState, Effect, Outcome } from '../../kernel/call/call.ts';
 import type { EventData } from '../../kernel/call/event.ts';
-import type { RuleRecord, SessionRecord } from '../../kernel/call/ledger.ts';
+import type { PathDecisionRecord, RuleRecord, SessionRecord } from '../../kernel/call/ledger.ts';
 import type { BlobStore } from '../../kernel/ports.ts';
 import { andThen, type MaybePromise } from '../../kernel/result.ts';
 import type { AnsweredCall, ApprovalTable, CallWithEnd, Tables } from '../sql/tables.ts';
@@ -97,6 +97,11 @@ type DecisionPayload = Pick<EventData['approval.decided'], 'args' | 'changed' | 
 export function toRule(row: Tables['rules']): RuleRecord {
   const verdict = row.verdict as RuleRecord['verdict'];
   return { id: row.id, rule: row.rule, verdict, by: row.saved_by, savedAt: row.saved_at, workspace: row.workspace };
+}
+
+export function toPathDecision(row: Tables['path_decisions']): PathDecisionRecord {
+  const { id, workspace, path, digest, decided_by: by, decided_at: at } = row;
+  return { id, workspace, path, kind: row.kind as PathDecisionRecord['kind'], digest, by, at };
 }
 
 export function toSession(row: DescribedSession): SessionRecord {

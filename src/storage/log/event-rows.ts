@@ -30,6 +30,8 @@ export const EVENT_VERSIONS: Record<RecordedEventType | SessionEventType | Syste
   'message.added': 1,
   'rule.saved': 1,
   'rule.removed': 1,
+  'path.decided': 1,
+  'path.taken_back': 1,
   'tool.switched': 1,
   'mode.switched': 1,
   'model.switched': 1,

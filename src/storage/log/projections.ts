@@ -79,6 +79,13 @@ export function* updateProjections(
     case 'rule.removed':
       yield* first(sql.removeRule, { id: toStoredName(event.data.ruleId) });
       return;
+    case 'path.decided': {
+      yield* first(sql.decidePath, toDecisionRow(event.data, at));
+      return;
+    }
+    case 'path.taken_back':
+      yield* first(sql.takePathBack, { id: toStoredName(event.data.decisionId) });
+      return;
     case 'tool.switched': {
       yield* first(sql.switchTool, toToolRow(event.data, at));
       return;
@@ -96,6 +103,20 @@ export function toRuleRow(data: SystemEventData['rule.saved'], at: number): Tabl
     saved_by: toStoredNameOrNull(by ?? null),
   };
   return { ...saved, saved_at: at, workspace: toStoredNameOrNull(workspace) };
+}
+
+/** The row of a decision about a path. */
+export function toDecisionRow(data: SystemEventData['path.decided'], at: number): Tables['path_decisions'] {
+  const { decisionId, workspace, path, kind, digest, by } = data;
+  return {
+    id: toStoredName(decisionId),
+    workspace: toStoredName(workspace),
+    path: storableText(path),
+    kind,
+    digest,
+    decided_by: toStoredName(by),
+    decided_at: at,
+  };
 }
 
 /** The row of a switched tool. */

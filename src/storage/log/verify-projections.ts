@@ -1,13 +1,11 @@
 import { isFinal } from '../../kernel/call/call.ts';
-import { type EventData, SYSTEM_SESSION, type SystemEventData } from '../../kernel/call/event.ts';
+import type { EventData } from '../../kernel/call/event.ts';
 import type { Engine } from '../engine.ts';
-import { first, rows } from '../sql/statement.ts';
+import { rows } from '../sql/statement.ts';
 import type { EventTable, Tables } from '../sql/tables.ts';
 import { fromPayload, toStoredName, toStoredNameOrNull } from './payload.ts';
-import { toRuleRow, toToolRow } from './projections.ts';
 
 const PAGE = 500;
-const MAX_TRIES = 5;
 
 /** The events of one call that its row repeats. */
 interface CallFacts {
@@ -86,84 +84,8 @@ async function dropNewer(
   }
 }
 
-/** Compares the saved rules and the switched tools with the events that made them. */
-export async function verifySettings(engine: Engine): Promise<string[]> {
-  for (let tries = 1; ; tries++) {
-    const before = await engine.read(() => first(engine.sql.logHead, undefined));
-    const found = await compareSettings(engine);
-    if (found.length === 0) return found;
-    const after = await engine.read(() => first(engine.sql.logHead, undefined));
-    const isQuiet = before?.pos === after?.pos && before?.pruned === after?.pruned;
-    if (isQuiet || tries === MAX_TRIES) return found;
-  }
-}
-
-async function compareSettings(engine: Engine): Promise<string[]> {
-  const { ruleRows, toolRows, removed, since } = await settingsInLog(engine);
-  const found: string[] = [];
-  for (const row of await engine.read(() => rows(engine.sql.rules, undefined))) {
-    const told = ruleRows.get(row.id);
-    const what = `Rule ${row.id}, ${row.verdict} ${row.rule},`;
-    if (told !== undefined && !isSame(row, told))
-      found.push(`${what} is ${told.verdict} ${told.rule} in the log, or differs in who, when or where.`);
-    if (told === undefined && removed.has(row.id))
-      found.push(`${what} was removed, says the log, and is in the table of rules.`);
-    else if (told === undefined && row.saved_at >= since)
-      found.push(`${what} is in the table of rules, and no event saved it.`);
-    ruleRows.delete(row.id);
-  }
-  for (const { id, verdict, rule } of ruleRows.values())
-    found.push(`Rule ${id}, ${verdict} ${rule}, was saved, says the log, and is not in the table of rules.`);
-  for (const row of await engine.read(() => rows(engine.sql.toolStates, undefined))) {
-    const told = toolRows.get(row.tool);
-    if (told === undefined ? row.changed_at >= since : !isSame(row, told))
-      found.push(`Tool ${row.tool} is switched ${row.enabled === 1 ? 'on' : 'off'}, and no event says so.`);
-    toolRows.delete(row.tool);
-  }
-  for (const { tool, enabled } of toolRows.values())
-    found.push(`Tool ${tool} was switched ${enabled === 1 ? 'on' : 'off'}, says the log, and its row is missing.`);
-  return found;
-}
-
-/** `since`: whatever was saved before it may be of an event that was pruned. */
-async function settingsInLog(engine: Engine) {
-  const ruleRows = new Map<string, Tables['rules']>();
-  const toolRows = new Map<string, Tables['tool_states']>();
-  const removed = new Set<string>();
-  const session = await engine.read(() => first(engine.sql.session, { session: SYSTEM_SESSION }));
-  let since = (session?.pruned_seq ?? 0) === 0 ? 0 : Number.POSITIVE_INFINITY;
-  for (let after = session?.pruned_seq ?? 0; ; ) {
-    const page = await engine.read(() => rows(engine.sql.eventsAfter, { session: SYSTEM_SESSION, after, limit: PAGE }));
-    for (const event of page) {
-      since = Math.min(since, event.at);
-      if (event.type === 'rule.saved') {
-        const data = await dataOf<SystemEventData['rule.saved']>(engine, event, ['ruleId', 'rule']);
-        if (data === null) continue;
-        const row = toRuleRow(data, event.at);
-        ruleRows.set(row.id, row);
-        removed.delete(row.id);
-      } else if (event.type === 'rule.removed') {
-        const data = await dataOf<SystemEventData['rule.removed']>(engine, event, ['ruleId']);
-        if (data === null) continue;
-        ruleRows.delete(toStoredName(data.ruleId));
-        removed.add(toStoredName(data.ruleId));
-      } else if (event.type === 'tool.switched') {
-        const data = await dataOf<SystemEventData['tool.switched']>(engine, event, ['tool']);
-        if (data !== null) toolRows.set(toStoredName(data.tool), toToolRow(data, event.at));
-      }
-    }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return { ruleRows, toolRows, removed, since };
-    after = last.seq;
-  }
-}
-
-function isSame<T extends object>(row: T, told: T): boolean {
-  return Object.entries(told).every(([column, value]) => row[column as keyof T] === value);
-}
-
 /** Null where it is lost or damaged, which walking the chain says: then it has not the texts that it needs. */
-async function dataOf<T>(engine: Engine, event: EventTable, texts: readonly (keyof T)[]): Promise<T | null> {
+export async function dataOf<T>(engine: Engine, event: EventTable, texts: readonly (keyof T)[]): Promise<T | null> {
   const data = await fromPayload<T | null>(engine.blobs, event, () => null);
   return texts.every((name) => typeof data?.[name] === 'string') ? data : null;
 }

@@ -170,6 +170,26 @@ test.each([
     'Rule r2, allow bash(cat), was removed, says the log, and is in the table of rules.',
   ],
   [
+    'a decision put in by hand',
+    "INSERT INTO path_decisions (id, workspace, path, kind, decided_by, decided_at) VALUES ('d9', 'w', '.env', 'no-secret', 'ann', 5)",
+    'Decision d9, no-secret for .env in w, is in the table of decisions, and no event saved it.',
+  ],
+  [
+    'a changed decision',
+    "UPDATE path_decisions SET kind = 'no-secret' WHERE id = 'd1'",
+    'Decision d1, no-secret for .env in w, is commands for .env in w in the log, or differs in who, when or where.',
+  ],
+  [
+    'a decision that is gone',
+    "DELETE FROM path_decisions WHERE id = 'd1'",
+    'Decision d1, commands for .env in w, was saved, says the log, and is not in the table of decisions.',
+  ],
+  [
+    'a decision that was taken back and is there again',
+    "INSERT INTO path_decisions (id, workspace, path, kind, decided_by, decided_at) VALUES ('d2', 'w', 'a', 'commands', 'ann', 5)",
+    'Decision d2, commands for a in w, was removed, says the log, and is in the table of decisions.',
+  ],
+  [
     'a tool that is switched on by hand',
     "UPDATE tool_states SET enabled = 1 WHERE tool = 'bash'",
     'Tool bash is switched on, and no event says so.',
@@ -181,6 +201,13 @@ test.each([
   await store.record(saved('r1', 'bash(ls)'));
   await store.record(saved('r2', 'bash(cat)'));
   await store.record({ type: 'rule.removed', ...event, data: { ruleId: 'r2', by: null } });
+  const decided = (decisionId: string, path: string) => {
+    const data = { decisionId, workspace: 'w', path, kind: 'commands', digest: null, by: 'ann' } as const;
+    return { type: 'path.decided', ...event, data } as const;
+  };
+  await store.record(decided('d1', '.env'));
+  await store.record(decided('d2', 'a'));
+  await store.record({ type: 'path.taken_back', ...event, data: { decisionId: 'd2', by: 'ann' } });
   await store.record({ type: 'tool.switched', ...event, data: { tool: 'bash', enabled: false, by: null } });
   expect((await store.verify()).problems).toEqual([]);
   expect(await tamper(sql)).toEqual([problem]);

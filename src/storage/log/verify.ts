@@ -4,7 +4,8 @@ import { first, rows } from '../sql/statement.ts';
 import type { SessionTable } from '../sql/tables.ts';
 import { sessionPage } from '../statements/log.ts';
 import { chainHash } from './event-rows.ts';
-import { addCallFacts, type CallFactsById, verifyCallRows, verifySettings } from './verify-projections.ts';
+import { addCallFacts, type CallFactsById, verifyCallRows } from './verify-projections.ts';
+import { verifySettings } from './verify-settings.ts';
 
 const PAGE = 500;
 /** More problems would say nothing new. */

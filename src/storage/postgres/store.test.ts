@@ -5,10 +5,11 @@ import { type PostgresServer, startPostgres } from '../../../test/postgres-serve
 import type { Ledger } from '../../kernel/call/ledger.ts';
 import { armFailpoints } from '../../kernel/failpoint.ts';
 import { blobContract } from '../../testing/blob-contract.ts';
-import { ledgerContract, type OpenShared } from '../../testing/ledger-contract.ts';
+import { ledgerContract, type OpenShared } from '../../testing/ledger/ledger-contract.ts';
+import { settingsContract } from '../../testing/ledger/settings-contract.ts';
+import { upkeepContract } from '../../testing/ledger/upkeep-contract.ts';
 import { asked, finished, requestedCall, started } from '../../testing/sample-calls.ts';
 import { storeContract } from '../../testing/store-contract.ts';
-import { upkeepContract } from '../../testing/upkeep-contract.ts';
 import { Connections } from './connections.ts';
 import { openPostgresStore } from './open.ts';
 
@@ -50,7 +51,8 @@ describe('the PostgreSQL store keeps what a shared store promises', () => {
       for (const ledger of ledgers) await ledger.close();
     }
   };
-  for (const { title, run } of [...ledgerContract(open), ...upkeepContract(open)]) test(title, run);
+  const checks = [...ledgerContract(open), ...settingsContract(open), ...upkeepContract(open)];
+  for (const { title, run } of checks) test(title, run);
 });
 
 describe('blobs in PostgreSQL keep what every blob store promises', () => {

@@ -14,7 +14,7 @@ export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Compilable[];
  * All migrations in order, forward only. The version of a schema is the number of migrations applied to it. A released
  * migration is never changed; a later one corrects it. test/store/version-1 holds a store as the first one left it.
  */
-export const MIGRATIONS: readonly Migration[] = [first, second, boundRules, sessionHolds, endsOfCalls];
+export const MIGRATIONS: readonly Migration[] = [first, second, boundRules, sessionHolds, endsOfCalls, pathDecisions];
 
 /** Returns the statements that bring a schema from version `from` to the newest. */
 export function migrationStatements(
@@ -128,6 +128,13 @@ function sessionHolds({ schema }: Kysely<Tables>, dialect: Dialect): Compilable[
 function endsOfCalls({ schema }: Kysely<Tables>): Compilable[] {
   const ends = schema.createIndex('events_of_ends').on('events').column('call_id');
   return [ends.where(sql.ref('type'), '=', sql.lit('call.finished'))];
+}
+
+/** Adds the decisions of people about paths. */
+function pathDecisions({ schema }: Kysely<Tables>, dialect: Dialect): Compilable[] {
+  const columns = new Columns(schema.createTable('path_decisions'), dialect);
+  const named = columns.text('id', 'key').text('workspace', 'path', 'kind').maybe('text', 'digest');
+  return [named.text('decided_by').int('decided_at').done()];
 }
 
 type AnyTable = CreateTableBuilder<string, string>;

@@ -16,6 +16,7 @@ import type {
   ApprovalQuery,
   HistoryQuery,
   Ledger,
+  PathDecisionRecord,
   Progress,
   PruneLimits,
   PruneReport,
@@ -30,7 +31,7 @@ import type { Engine } from '../engine.ts';
 import { Followers } from '../follow/followers.ts';
 import type { StoreWrite } from '../log/batch.ts';
 import { CallQueries } from '../log/call-query.ts';
-import { toApproval, toCallRecord, toRule, toSession } from '../log/call-rows.ts';
+import { toApproval, toCallRecord, toPathDecision, toRule, toSession } from '../log/call-rows.ts';
 import { toLogEvent } from '../log/event-rows.ts';
 import { expireOverdue } from '../log/expire.ts';
 import { exportLines } from '../log/export.ts';
@@ -249,6 +250,13 @@ export class SqlStore implements Ledger {
     return andThen(
       this.#engine.read(() => rows(this.#engine.sql.rules, undefined)),
       (found) => found.map(toRule),
+    );
+  }
+
+  pathDecisions(): MaybePromise<readonly PathDecisionRecord[]> {
+    return andThen(
+      this.#engine.read(() => rows(this.#engine.sql.pathDecisions, undefined)),
+      (found) => found.map(toPathDecision),
     );
   }
 

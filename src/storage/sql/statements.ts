@@ -4,6 +4,7 @@ import { logStatements } from '../statements/log.ts';
 import { nodeStatements } from '../statements/nodes.ts';
 import { projectionStatements } from '../statements/projections.ts';
 import { pruneStatements } from '../statements/prune.ts';
+import { settingsStatements } from '../statements/settings.ts';
 import { type Dialect, queryBuilder, text } from './statement.ts';
 
 export type Statements = ReturnType<typeof createStatements>;
@@ -20,6 +21,7 @@ export function createStatements(dialect: Dialect) {
     ...logStatements(db, dialect),
     ...callStatements(db, dialect),
     ...projectionStatements(db),
+    ...settingsStatements(db),
     ...nodeStatements(db),
     ...pruneStatements(db),
     ...blobStatements(db),

@@ -14,6 +14,7 @@ export interface Tables {
   calls: CallTable;
   approvals: ApprovalTable;
   rules: RuleTable;
+  path_decisions: PathDecisionTable;
   tool_states: { tool: string; enabled: number; changed_at: number };
   nodes: NodeTable;
   schema_version: { version: number };
@@ -118,6 +119,16 @@ export interface RuleTable {
   saved_at: number;
   /** The workspace that the rule is limited to; null means all. */
   workspace: string | null;
+}
+
+export interface PathDecisionTable {
+  id: string;
+  workspace: string;
+  path: string;
+  kind: string;
+  digest: string | null;
+  decided_by: string;
+  decided_at: number;
 }
 
 export interface NodeTable {

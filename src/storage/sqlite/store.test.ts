@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { Ledger } from '../../kernel/call/ledger.ts';
 import { blobContract } from '../../testing/blob-contract.ts';
-import { ledgerContract, type OpenShared } from '../../testing/ledger-contract.ts';
+import { ledgerContract, type OpenShared } from '../../testing/ledger/ledger-contract.ts';
+import { settingsContract } from '../../testing/ledger/settings-contract.ts';
+import { upkeepContract } from '../../testing/ledger/upkeep-contract.ts';
 import { storeContract } from '../../testing/store-contract.ts';
-import { upkeepContract } from '../../testing/upkeep-contract.ts';
 import { openSqliteStore } from './open.ts';
 
 async function fresh() {
@@ -49,7 +50,8 @@ describe('the SQLite store keeps what a shared store promises', () => {
       rmSync(folder, { recursive: true });
     }
   };
-  for (const { title, run } of [...ledgerContract(open), ...upkeepContract(open)]) test(title, run);
+  const checks = [...ledgerContract(open), ...settingsContract(open), ...upkeepContract(open)];
+  for (const { title, run } of checks) test(title, run);
 });
 
 describe('blobs in files keep what every blob store promises', () => {

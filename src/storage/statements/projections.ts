@@ -98,40 +98,5 @@ export function projectionStatements(db: Kysely<Tables>) {
         .orderBy('id')
         .limit(limit),
     ),
-    saveRule: define<Tables['rules']>()((slots) =>
-      db
-        .insertInto('rules')
-        .values({
-          id: slots.id,
-          rule: slots.rule,
-          verdict: slots.verdict,
-          saved_by: slots.saved_by,
-          saved_at: slots.saved_at,
-          workspace: slots.workspace,
-        })
-        .onConflict((conflict) =>
-          conflict.column('id').doUpdateSet({
-            rule: (eb) => eb.ref('excluded.rule'),
-            verdict: (eb) => eb.ref('excluded.verdict'),
-            saved_by: (eb) => eb.ref('excluded.saved_by'),
-            saved_at: (eb) => eb.ref('excluded.saved_at'),
-            workspace: (eb) => eb.ref('excluded.workspace'),
-          }),
-        ),
-    ),
-    removeRule: define<{ id: string }>()(({ id }) => db.deleteFrom('rules').where('id', '=', id)),
-    rules: define<void>()(() => db.selectFrom('rules').selectAll().orderBy('saved_at').orderBy('id')),
-    switchTool: define<Tables['tool_states']>()((slots) =>
-      db
-        .insertInto('tool_states')
-        .values({ tool: slots.tool, enabled: slots.enabled, changed_at: slots.changed_at })
-        .onConflict((conflict) =>
-          conflict.column('tool').doUpdateSet({
-            enabled: (eb) => eb.ref('excluded.enabled'),
-            changed_at: (eb) => eb.ref('excluded.changed_at'),
-          }),
-        ),
-    ),
-    toolStates: define<void>()(() => db.selectFrom('tool_states').selectAll().orderBy('tool')),
   };
 }

@@ -1,10 +1,9 @@
-import { holdsGitCredential, isGitConfig } from '../../git/credentials.ts';
+import { isGitConfig } from '../../git/credentials.ts';
 import { createYielder } from '../../kernel/yielding.ts';
 import { secretMarks } from '../../secrets/find-secrets.ts';
+import { judgeSecretFile } from '../../secrets/judge-secret-file.ts';
 import type { FileIdentity } from '../../secrets/secret-hard-links.ts';
-import { secretIn } from '../../secrets/secret-in-file.ts';
 import { contentAt, statAt } from '../read/content-at.ts';
-import { isWithheld } from '../read/secret-withheld.ts';
 import { type Searcher, withoutDot } from './search-scope.ts';
 
 /** So many files are looked into one by one. Of more, ripgrep tells which may hold a secret: it is far quicker. */
@@ -51,11 +50,11 @@ async function markedFiles({ rg }: Searcher, scope: readonly string[]): Promise<
 
 function statOfHarmless({ root }: Searcher, path: string): FileIdentity | null {
   const content = contentAt(root, path);
-  if (content === null || holdsGitCredential(path, content.bytes)) return null;
-  if (isWithheld(root, path, secretIn(path, content.bytes)?.name)) return null;
-  return content.stat;
+  return content === null || judgeSecretFile(root.policy, path, content.bytes) !== null ? null : content.stat;
 }
 
 function statOf({ root, rg }: Searcher, path: string): FileIdentity | null {
-  return rg.contained ? ONE_NAME : statAt(root, path);
+  if (!rg.contained) return statAt(root, path);
+  // Commands may see files there that are free for them alone.
+  return root.refuses(path, 'file').ok ? ONE_NAME : null;
 }

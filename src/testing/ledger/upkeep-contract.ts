@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { NewEvent, StoredEvent } from '../kernel/call/event.ts';
-import { type ContractCheck, checksOf } from './contract.ts';
+import type { NewEvent, StoredEvent } from '../../kernel/call/event.ts';
+import { type ContractCheck, checksOf } from '../contract.ts';
+import { AT, asked, finished, requestedCall, started } from '../sample-calls.ts';
 import type { OpenShared, SharedLedger } from './ledger-contract.ts';
-import { AT, asked, finished, requestedCall, started } from './sample-calls.ts';
 
 /** Contract for the upkeep of a shared store: recovery after a process ended, pruning, export. */
 export function upkeepContract(open: OpenShared): ContractCheck[] {
