@@ -6,6 +6,7 @@ import type { SessionFlow } from './call/session-flow.ts';
 import type { MaybePromise, Result } from './result.ts';
 import type { Access } from './tool/access.ts';
 import type { ClassifiedChange } from './world/stage.ts';
+import type { UnagreedTexts } from './world/unagreed-texts.ts';
 
 /** Wall time for people and deadlines, monotonic time for durations. Both in milliseconds. */
 export interface Clock {
@@ -125,6 +126,8 @@ export interface Subject {
   readonly sends?: boolean;
   /** The data that came into the session before this call. Left out: none. */
   readonly flow?: SessionFlow;
+  /** Texts of the agent that nobody has agreed to. Absent if policy does not want them. */
+  readonly unagreed?: UnagreedTexts;
   readonly context: ExecutionContext;
 }
 
@@ -168,6 +171,8 @@ export interface Policy {
   wantsPlaces?(tool: string): boolean;
   /** Whether it wants the flow of the session. Left out: no. */
   wantsFlow?(): boolean;
+  /** Whether it wants the texts that nobody has agreed to, for calls that run commands. Left out: no. */
+  wantsUnagreed?(): boolean;
 }
 
 /** A request to a person to approve a call with exactly these arguments. */

@@ -30,6 +30,7 @@ export interface ExplainingPolicy extends Policy {
   explain(subject: Subject): Explanation;
   wantsPlaces(tool: string): boolean;
   wantsFlow(): boolean;
+  wantsUnagreed(): boolean;
 }
 
 /** Combines rules, mode and built-in limits into one decision. Pure: it knows names, never the disk. */
@@ -42,6 +43,7 @@ export function createPolicy(options: PolicyOptions): ExplainingPolicy {
     explain: (subject) => explain(subject, options),
     wantsPlaces: (tool) => rulesChanges || ruled.has(tool),
     wantsFlow: () => options.dataFlow !== 'off',
+    wantsUnagreed: () => options.mode === 'strict',
   };
 }
 

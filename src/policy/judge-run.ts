@@ -3,6 +3,7 @@ import type { Subject } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
 import { type AccessJudgement, type JudgedAccess, strictest } from './access-judgement.ts';
+import { judgeUnagreed } from './agreement/judge-unagreed.ts';
 import {
   AMBIGUOUS,
   ASSIGNMENT,
@@ -42,6 +43,7 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
     ...words,
     ...(isRestricted ? judgeVariables(access) : []),
     ...judgeMounts(access, { mode, effects, isCovered: cover !== undefined }),
+    ...(mode === 'strict' ? judgeUnagreed(access, judgement.parts, subject) : []),
   ].map((part) => applyMode(mode, part));
   const uncovered = parts.some(({ verdict }) => verdict !== 'allow') ? [] : judgeBeside(judgement, { mode, cover });
   const all = [...parts, ...uncovered.map((part) => applyMode(mode, part))];

@@ -1,8 +1,9 @@
-import { fail, type Result } from '../kernel/result.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
 import type { SessionStage, SessionStages } from '../kernel/world/stage.ts';
+import { NOTHING_UNAGREED } from '../kernel/world/unagreed-texts.ts';
 import type { ApplyOptions, Caller, Change, Files, Search, World } from '../kernel/world/workspace.ts';
 
-type ViewedWorld = Pick<World, 'files' | 'search'>;
+type ViewedWorld = Pick<World, 'files' | 'search' | 'unagreed'>;
 
 /** The world in which a session that collects its changes reads and writes its own stage, and every other the workspace. */
 export function withSessionStages(world: World, sessions: SessionStages): World {
@@ -69,6 +70,13 @@ export function withSessionStages(world: World, sessions: SessionStages): World 
     search(caller) {
       const stage = sessions.of(world.root, caller.session);
       return stage === undefined ? world.search(caller) : searchOf(caller, stage);
+    },
+    async unagreed(session) {
+      const inWorkspace = async () => (await world.unagreed?.(session)) ?? NOTHING_UNAGREED;
+      const stage = sessions.of(world.root, session);
+      const found = await stage?.use(async () => ok(await viewOf(stage).unagreed?.(session)));
+      // The stage has just ended: the session is back in the workspace.
+      return found?.ok && found.value !== undefined ? found.value : inWorkspace();
     },
     collects: (session) => sessions.of(world.root, session) !== undefined,
     prepare(session) {

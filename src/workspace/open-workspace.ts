@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { type GitStatus, gitStatus } from '../git/status.ts';
 import { CrossProcessLock } from '../host/cross-process-lock.ts';
 import { catchErrnoAsync } from '../host/errno.ts';
@@ -8,10 +9,13 @@ import type { Logger } from '../kernel/ports.ts';
 import { silentLogger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
+import { NO_PATH_DECISIONS, type PathDecisions } from '../kernel/world/path-decisions.ts';
 import type { Sandbox } from '../kernel/world/sandbox.ts';
 import type { Files, Search, World } from '../kernel/world/workspace.ts';
 import { SecretHardLinks } from '../secrets/secret-hard-links.ts';
 import { SecretValues } from '../secrets/secret-values.ts';
+import { AgentFiles } from './authorship/agent-files.ts';
+import { findUnagreed } from './authorship/find-unagreed.ts';
 import { filesFor } from './files.ts';
 import { Journal } from './journal/journal.ts';
 import { recover } from './journal/recover.ts';
@@ -33,6 +37,8 @@ export interface WorkspaceOptions {
   readonly sandbox?: Sandbox;
   /** Absolute folders out of reach for tools, if they lie inside: the state directory and the like. */
   readonly ownFolders?: readonly string[];
+  /** The decisions of persons about texts of the agent. Left out: there are none. */
+  readonly decisions?: PathDecisions;
   /** Told about changes that a crash left and that could not be undone whole. */
   readonly logger?: Logger;
   /** Where the user's own git configuration is, which may name folders of hooks. Left out: only repositories' own count. */
@@ -64,6 +70,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const { home = null } = options;
   const ownFolders = [...(options.ownFolders ?? []), ...(options.journal ? [options.journal.folder] : [])];
   const root = new WorkspaceRoot(options.root, policy, { ownFolders, home });
+  const journalFolder = options.journal?.folder ?? null;
   const journal = options.journal === undefined ? undefined : new Journal(options.journal);
   const mutex = mutexes.get(root.names.real) ?? new Mutex();
   mutexes.set(root.names.real, mutex);
@@ -81,6 +88,8 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     values: new SecretValues(root),
     seen: new SeenVersions(),
     authors: new ChangeAuthors(),
+    agentFiles: new AgentFiles(journalFolder && join(journalFolder, 'authorship'), root.names.real),
+    decisions: options.decisions ?? NO_PATH_DECISIONS,
   };
   const watches = new Set<Watch>();
   return {
@@ -96,6 +105,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root).search;
       return searchFor(caller, { root, secrets: shared.secrets, sandbox: options.sandbox });
     },
+    unagreed: () => findUnagreed({ root, record: shared.agentFiles, decisions: shared.decisions }),
     over: (view) => overView(view, { ...shared, ownFolders, home, sandbox: options.sandbox }),
     canUndo: (callId) => journal !== undefined && canUndo(root, journal, callId),
     async undo(callId) {

@@ -114,6 +114,7 @@ export async function followPolicy(
     explain: (subject) => current.explain(subject),
     wantsPlaces: (tool) => current.wantsPlaces(tool),
     wantsFlow: () => current.wantsFlow(),
+    wantsUnagreed: () => current.wantsUnagreed(),
   };
   const switchMode = async (mode: Mode) => {
     const fixed = fixedFor(mode);

@@ -6,7 +6,7 @@ import { type FileRule, readOnly } from './sensitive-files.ts';
  */
 
 /** Files from which the program runs programs, or takes their names and options. */
-const RUN_BY: readonly (readonly [program: string, ...patterns: string[]])[] = [
+export const RUN_BY: readonly (readonly [program: string, ...patterns: string[]])[] = [
   ['git', '**/.git/hooks', '**/.git/config', '**/.git/config.worktree', '**/.git/info/attributes', '**/.git/commondir'],
   ['git', '**/.git/modules/**/hooks', '**/.git/modules/**/config', '.gitmodules', '.gitconfig', '.husky'],
   ['pre-commit', '.pre-commit-config.yaml'],

@@ -2,6 +2,7 @@ import type { Result } from '../result.ts';
 import type { Access } from '../tool/access.ts';
 import type { Commands } from './commands.ts';
 import type { StageFolder, Stages } from './stage.ts';
+import type { UnagreedTexts } from './unagreed-texts.ts';
 import type { Web } from './web.ts';
 
 /** `path` is always the resolved path, relative to the workspace root, whatever symlink or spelling led there. */
@@ -362,7 +363,9 @@ export interface World {
   /** Left out: the web answers NOT_CONFIGURED. */
   web?(caller: Caller): Web;
   /** Files and search over a view of this workspace. Writes there are not journalled. Left out: there are no views. */
-  over?(view: WorkspaceView): Pick<World, 'files' | 'search'>;
+  over?(view: WorkspaceView): Pick<World, 'files' | 'search' | 'unagreed'>;
+  /** The texts of calls that nobody has agreed to, as a session sees the workspace. Left out: not known. */
+  unagreed?(session: string): Promise<UnagreedTexts>;
   /** Whether the changes of a session are collected in a stage of its own. Left out: no session's are. */
   collects?(session: string): boolean;
   /** Called before a call is planned. Undefined when there is nothing to prepare. */

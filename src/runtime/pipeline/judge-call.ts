@@ -4,6 +4,7 @@ import { andThen, fail, isPromise, type MaybePromise, type Result } from '../../
 import { type Access, UNKNOWN_ACCESS } from '../../kernel/tool/access.ts';
 import type { OwnReason, PlanFailure } from '../../kernel/tool/plan.ts';
 import type { Tool } from '../../kernel/tool/tool.ts';
+import type { UnagreedTexts } from '../../kernel/world/unagreed-texts.ts';
 import type { PlannedPlace } from '../../kernel/world/workspace.ts';
 import { takeTurn } from '../order/take-turn.ts';
 import type { Runtime } from '../runtime.ts';
@@ -141,15 +142,26 @@ interface JudgedAccess extends ProposedCall {
   readonly derived: DerivedPlan | undefined;
   readonly places: readonly PlannedPlace[] | undefined;
   readonly flow?: SessionFlow;
+  readonly unagreed?: UnagreedTexts;
 }
 
 function askPolicy(rt: Runtime, call: CallScope, given: JudgedAccess): MaybePromise<PlannedCall> {
   const judged = call.request.isLive ? { ...given, access: liveAccess(given.access) } : given;
   call.request.turn?.declare(judged.access);
+  const unagreed = runsCommand(judged) && rt.policy.wantsUnagreed?.() ? rt.world.unagreed?.(call.session) : undefined;
+  if (unagreed === undefined) return askAboutFlow(rt, call, judged);
+  return andThen(call.bounded(unagreed), (known) => askAboutFlow(rt, call, { ...judged, unagreed: known }));
+}
+
+function askAboutFlow(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePromise<PlannedCall> {
   if (!maySend(rt, call, judged)) return decide(rt, call, judged);
   call.stage = 'store';
   const flow = call.bounded(rt.flows.of(call.session));
   return andThen(flow, (known) => decide(rt, call, { ...judged, flow: known }));
+}
+
+function runsCommand({ access }: JudgedAccess): boolean {
+  return access.some(({ kind }) => kind === 'process.run');
 }
 
 /** Whether the flow of the session matters for the verdict. A review shows it in any case. */
@@ -162,7 +174,7 @@ function maySend(rt: Runtime, call: CallScope, { tool, access }: JudgedAccess): 
 const SENDING_KINDS: ReadonlySet<Access['kind']> = new Set(['process.run', 'net.fetch', 'unknown']);
 
 function decide(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePromise<PlannedCall> {
-  const { tool, own, access, flow } = judged;
+  const { tool, own, access, flow, unagreed } = judged;
   const wantsPlaces = call.request.isReview === true || rt.policy.wantsPlaces?.(tool.name) === true;
   const places = wantsPlaces ? resolveSymlinks(access, call.ctx.files) : undefined;
   call.stage = 'policy';
@@ -177,6 +189,7 @@ function decide(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePromis
     ...(rt.world.collects?.(call.session) && { isCollected: true }),
     ...(tool.flow?.sends !== undefined && { sends: tool.flow.sends }),
     ...(flow !== undefined && { flow }),
+    ...(unagreed !== undefined && { unagreed }),
     ...judged.derived?.plan.staged,
     context: call.context,
   };

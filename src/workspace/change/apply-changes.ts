@@ -8,6 +8,7 @@ import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { AppliedChange, Change, RehearsedChange } from '../../kernel/world/workspace.ts';
 import { createYielder } from '../../kernel/yielding.ts';
+import type { NotedChange } from '../authorship/agent-files.ts';
 import type { ChangeSet, RecordedChange } from '../journal/change-set.ts';
 import { Journal } from '../journal/journal.ts';
 import { revert } from '../journal/revert.ts';
@@ -82,6 +83,7 @@ async function applyOnce(
     }
     const ordered = isStaged(changes) ? inSafeOrder(prepared.value) : prepared.value;
     const begun = await begin(ordered, announce, (recorded) => {
+      writer.agentFiles.note(ordered.flatMap(notedChange));
       const set = journal?.newSet({ ...about, changes: recorded, ...(stage !== undefined && { stage }) });
       if (set !== undefined) journal?.begin(set);
       return set;
@@ -93,6 +95,20 @@ async function applyOnce(
   } finally {
     scope.folders.close();
   }
+}
+
+/** Packages that a command installs are the registry's. */
+function notedChange({ recorded, before }: PreparedChange): NotedChange[] {
+  const { kind } = recorded;
+  if (kind === 'delete' || kind === 'mode') return [];
+  if (kind === 'take' && liesInPackages(recorded.path)) return [];
+  return [
+    { path: kind === 'move' ? recorded.to : recorded.path, isMoved: kind === 'move', before: before ?? (() => null) },
+  ];
+}
+
+function liesInPackages(path: string): boolean {
+  return /(?:^|\/)node_modules(?:\/|$)/i.test(path);
 }
 
 function newScope(root: WorkspaceRoot, deleted: DeletedPaths, copies: SetScope['copies']): SetScope {

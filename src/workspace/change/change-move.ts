@@ -8,6 +8,7 @@ import type { ResolvedPath } from '../../host/walk-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { liesUnwalked } from '../../kernel/world/file-policy.ts';
 import type { Change } from '../../kernel/world/workspace.ts';
+import { obeyedDigest } from '../authorship/obeyed-digest.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import { syncFolder } from './copy-tree.ts';
 import { moveName } from './move-name.ts';
@@ -60,6 +61,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     return ok({
       places: [from, to],
       phase: 'changed',
+      ...(to.stat !== null && { before: () => (old === null ? undefined : obeyedDigest(to.path, old)) }),
       applied: {
         kind: 'move',
         from: from.path,

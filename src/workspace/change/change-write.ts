@@ -7,6 +7,7 @@ import { shortPath } from '../../host/parse-path.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { AppliedChange, Change } from '../../kernel/world/workspace.ts';
+import { obeyedDigest } from '../authorship/obeyed-digest.ts';
 import type { Snapshot } from '../journal/change-set.ts';
 import { encodeText } from '../read/decode-text.ts';
 import { FileContent } from '../read/file-content.ts';
@@ -70,6 +71,7 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
       phase: now === null ? 'new' : 'changed',
       applied,
       basis: now?.content ?? null,
+      ...(now !== null && { before: () => (now.bytes === null ? undefined : obeyedDigest(spot.path, now.bytes)) }),
       ...(writer.rehearsal && { versions: { [spot.path]: now?.digest ? versionOf(now.digest) : 'absent' } }),
       recorded: {
         kind: 'write',

@@ -5,6 +5,7 @@ import type { Result } from '../../kernel/result.ts';
 import type { AppliedChange, KnownContent, PlannedPlace, RehearsedVersions } from '../../kernel/world/workspace.ts';
 import type { SecretHardLinks } from '../../secrets/secret-hard-links.ts';
 import type { SecretValues } from '../../secrets/secret-values.ts';
+import type { AgentFiles } from '../authorship/agent-files.ts';
 import type { RecordedChange } from '../journal/change-set.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { SeenVersions } from '../read/file-content.ts';
@@ -22,6 +23,8 @@ export interface Writer {
   readonly seen: SeenVersions;
   readonly session: string;
   readonly authors: ChangeAuthors;
+  /** The paths that calls put files at, for as long as the workspace is known. */
+  readonly agentFiles: AgentFiles;
   /** Checks only: no folder is made, nothing is kept. */
   readonly rehearsal?: boolean;
   /** Called before a folder is made for a change. Throws what the system throws; then it is not made. */
@@ -62,6 +65,8 @@ export interface PreparedChange {
   readonly versions?: RehearsedVersions;
   /** The content of the file that it replaces. */
   readonly basis?: KnownContent | null;
+  /** `obeyedDigest` of the file that it replaces; undefined where that is not known. Left out: it replaces none. */
+  before?(): string | undefined;
   /** Complete when `makeReady` is done. */
   readonly recorded: RecordedChange;
   readonly phase: ChangePhase;

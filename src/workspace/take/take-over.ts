@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { catchErrno, catchErrnoAsync } from '../../host/errno.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
 import { ok, type Result } from '../../kernel/result.ts';
+import { obeyedDigest } from '../authorship/obeyed-digest.ts';
 import { copySymlinkOwnership } from '../change/copy-ownership.ts';
 import { copyFile } from '../change/copy-tree.ts';
 import { alteredAt, conflictAt, isSame } from '../change/expectation.ts';
@@ -74,6 +75,7 @@ export function prepareTakeOver(
   return {
     places: [{ path, via: [] }],
     phase: 'changed',
+    before: () => (old.bytes === null ? undefined : obeyedDigest(path, old.bytes)),
     applied: {
       kind: 'take',
       path,

@@ -1,0 +1,56 @@
+import { posix } from 'node:path';
+import type { Subject } from '../../kernel/ports.ts';
+import { oneLine } from '../../kernel/text/visible.ts';
+import type { Access } from '../../kernel/tool/access.ts';
+import { obeysFile, onlyReads, runsScripts } from '../../kernel/world/project-files.ts';
+import { NOTHING_UNAGREED, type UnagreedTexts } from '../../kernel/world/unagreed-texts.ts';
+import { programName } from '../../shell/program-name.ts';
+import type { AccessJudgement } from '../access-judgement.ts';
+import type { CommandPart } from '../commands/command-judgement.ts';
+import { filesNamedBy } from './named-files.ts';
+
+type ProcessRun = Extract<Access, { kind: 'process.run' }>;
+
+/** The rule behind a refusal of mode strict: the command would run a text that nobody has agreed to. */
+const NOT_AGREED = 'not agreed';
+const MAX_NAMED = 3;
+
+/**
+ * Refuses the listed commands that obey a text of the agent to which nobody has agreed: a file that the program takes commands from,
+ * wherever in the workspace it is, or one that the command or a script of the project names. So no way to another folder matters.
+ */
+export function judgeUnagreed(
+  { command, cwd = '.' }: ProcessRun,
+  parts: readonly CommandPart[],
+  { unagreed = NOTHING_UNAGREED, context }: Subject,
+): readonly AccessJudgement[] {
+  const { files, folders } = unagreed;
+  if (files.length === 0 && folders.length === 0) return [];
+  const programs = new Set(parts.flatMap(({ program }) => (program === null ? [] : [programName(program)])));
+  const running = [...programs].filter((program) => !onlyReads(program));
+  const root = context.workingDir;
+  const folder = posix.relative(root, posix.resolve(root, cwd));
+  const byCommand = filesNamedBy({ text: command, folder });
+  const named = running.length === 0 ? [] : files.filter(byCommand);
+  return running.flatMap((program) => {
+    const obeyed = files.filter((path) => obeysFile(program, path));
+    const paths = [...new Set([...named, ...folders, ...obeyed, ...scriptFiles(unagreed, program)])];
+    return paths.length === 0 ? [] : [refusal(program, paths)];
+  });
+}
+
+/** The files that scripts of the project name, for a program that runs such scripts. */
+function scriptFiles({ files, scripts }: UnagreedTexts, program: string): readonly string[] {
+  if (!runsScripts(program)) return [];
+  const tests = scripts.map(({ path, text }) => filesNamedBy({ text, folder: posix.dirname(path) }));
+  return files.filter((path) => tests.some((isNamed) => isNamed(path)));
+}
+
+function refusal(program: string, paths: readonly string[]): AccessJudgement {
+  const [first = '', ...more] = paths;
+  const shown = paths.slice(0, MAX_NAMED).map(oneLine).join(', ');
+  const others = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
+  const them = more.length === 0 ? 'it' : 'them';
+  const reason = `${program} would run what ${shown}${others} says: a call wrote ${them} in this workspace, and nobody has agreed to the text. In mode strict a listed command runs only what was there before. A person agrees to a text by approving the diff of it in mode ask, or by a decision about its path: ${oneLine(first)}.`;
+  return { what: program, verdict: 'deny', rule: NOT_AGREED, reason, liftable: false, changes: false, byMode: true };
+}
