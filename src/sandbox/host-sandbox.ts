@@ -17,6 +17,7 @@ import { createLiveInput, type LiveInput, readEndOf } from './run/input-pipe.ts'
 import { createPipePool, type PipePool } from './run/pipes.ts';
 import { markedTree } from './run/processes-by-environment.ts';
 import { psByVariable, psTree } from './run/ps-tree.ts';
+import { scriptWords } from './run/script-words.ts';
 import { type StartedProcess, startProcess } from './run/start.ts';
 import { CLOSED, type MeasuredTree, supervise } from './run/supervise.ts';
 
@@ -178,7 +179,7 @@ function launch(
 ): Omit<LaunchedRun, 'plan' | 'folder'> {
   const script = join(plan.folder, uniqueName('script'));
   if ('script' in request.command) writeFileSync(script, request.command.script, { mode: 0o600 });
-  const argv = 'script' in request.command ? ['/bin/bash', script] : request.command;
+  const argv = 'script' in request.command ? scriptWords(request.command, script) : request.command;
   const program = resolveProgram(argv[0] ?? '', path.split(':'), isExecutable);
   let input: LiveInput | null = null;
   try {

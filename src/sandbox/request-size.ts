@@ -34,7 +34,7 @@ export function checkSize(request: RunRequest, limits: Limits): Result<null> {
       `${variables.length} environment variables are too many: give at most ${MAX_VARIABLES}.`,
     );
   }
-  const words = [...('script' in request.command ? [] : request.command), ...variables];
+  const words = [...('script' in request.command ? (request.command.args ?? []) : request.command), ...variables];
   const sizes = words.map((word) => Buffer.byteLength(word));
   if (sizes.some((size) => size > MAX_WORD_BYTES) || sizes.reduce((sum, size) => sum + size + 9, 0) > MAX_TOTAL_BYTES) {
     return fail(

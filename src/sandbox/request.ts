@@ -59,7 +59,7 @@ export function checkRequest(request: RunRequest, privateFolders: readonly strin
       `The folder ${request.cwd} is not in the workspace: give one relative to ${workspace}.`,
     );
   }
-  const words = 'script' in request.command ? [request.command.script] : request.command;
+  const words = wordsOf(request.command);
   if (words.length === 0 || words[0] === '') {
     return fail('INVALID_INPUT', 'There is no command: give a program, or a script.');
   }
@@ -130,4 +130,8 @@ function realFolder(path: string): string | null {
   } catch {
     return null;
   }
+}
+
+function wordsOf(command: RunRequest['command']): readonly string[] {
+  return 'script' in command ? [command.script, ...(command.args ?? [])] : command;
 }

@@ -1,9 +1,9 @@
 import type { Result } from '../result.ts';
-import type { RunResult } from './sandbox.ts';
+import type { RunRequest, RunResult } from './sandbox.ts';
 
-/** A program and its arguments, or a script for bash, on behalf of a call. */
+/** A program and its arguments, or a script, on behalf of a call. */
 export interface CommandRequest {
-  readonly command: readonly string[] | { readonly script: string };
+  readonly command: RunRequest['command'];
   /** Relative to the workspace. Left out: the workspace. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;

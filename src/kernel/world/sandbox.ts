@@ -90,9 +90,17 @@ export interface OutputFilter {
   part(bytes: Uint8Array): Uint8Array;
 }
 
+/** A text for an interpreter, which other users of the machine cannot read. */
+export interface ScriptCommand {
+  readonly script: string;
+  /** Left out: the shell. */
+  readonly language?: 'python' | 'javascript';
+  readonly args?: readonly string[];
+}
+
 export interface RunRequest {
-  /** A program and its arguments, or a script for bash. */
-  readonly command: readonly string[] | { readonly script: string };
+  /** A program and its arguments, which every user of the machine can read while it runs, or a script. */
+  readonly command: readonly string[] | ScriptCommand;
   /** Absolute folder on the host; it has the same path inside. */
   readonly workspace: string;
   /** Relative to the workspace, or absolute inside it. Left out: the workspace. */

@@ -13,6 +13,7 @@ import { openNetwork, type SandboxNetwork } from '../network/network.ts';
 import { resolveProgram } from '../request.ts';
 import { createLiveInput, type LiveInput } from '../run/input-pipe.ts';
 import type { PipePool } from '../run/pipes.ts';
+import { scriptWords } from '../run/script-words.ts';
 import { type SupervisedRun, supervise } from '../run/supervise.ts';
 import { type OverlayMounts, type OverlayProgram, REFUSED, underOverlays } from '../stage/overlay.ts';
 import { explainFailure } from './detect.ts';
@@ -66,9 +67,6 @@ export interface ProcessEnd {
   /** Connections beyond those in the list. */
   readonly networkDropped: number;
 }
-
-/** An argument may have 128 KB; a longer script goes through a file. */
-const MAX_ARGUMENT_BYTES = 100_000;
 
 export async function runProcess(plan: ProcessPlan): Promise<Result<ProcessEnd>> {
   const files: string[] = [];
@@ -238,16 +236,16 @@ function whyNotStarted({ startError, signal, output }: SupervisedRun): Result<ne
   );
 }
 
+const INSIDE_SCRIPT = '/run/script';
+
 function commandOf(plan: ProcessPlan, files: string[]): { argv: readonly string[]; mount: readonly string[] } {
   const { command } = plan.request;
-  if (!('script' in command)) {
-    const [program = '', ...rest] = command;
-    return { argv: [resolveProgram(program, plan.path, isExecutable), ...rest], mount: [] };
-  }
-  const isShort = Buffer.byteLength(command.script) <= MAX_ARGUMENT_BYTES;
-  if (isShort) return { argv: ['/bin/bash', '-c', command.script, 'bash'], mount: [] };
-  const file = temporaryFile(plan, files, command.script);
-  return { argv: ['/bin/bash', '/run/script'], mount: ['--ro-bind', file, '/run/script'] };
+  const isScript = 'script' in command;
+  const [program = '', ...rest] = isScript ? scriptWords(command, INSIDE_SCRIPT) : command;
+  return {
+    argv: [resolveProgram(program, plan.path, isExecutable), ...rest],
+    mount: isScript ? ['--ro-bind', temporaryFile(plan, files, command.script), INSIDE_SCRIPT] : [],
+  };
 }
 
 /** Without input, stdin is the null device: some programs search an empty file instead of the folder. */

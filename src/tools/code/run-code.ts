@@ -67,9 +67,9 @@ export const runCode = defineTool({
 });
 
 function requestOf(input: CodeInput, ctx: ToolContext): CommandRequest {
-  const { language, cwd, env, network, hosts, timeout = DEFAULT_SECONDS } = input;
+  const { language, code, args, cwd, env, network, hosts, timeout = DEFAULT_SECONDS } = input;
   return {
-    command: commandOf(input),
+    command: { script: code, args, ...(language !== 'bash' && { language }) },
     timeoutMs: timeout * 1000,
     title: `${language} code`,
     ...writesOf(ctx),
@@ -77,15 +77,4 @@ function requestOf(input: CodeInput, ctx: ToolContext): CommandRequest {
     ...(env !== undefined && { env }),
     ...(network && { network: hosts ?? 'allowed' }),
   };
-}
-
-function commandOf({ language, code, args }: CodeInput): CommandRequest['command'] {
-  switch (language) {
-    case 'bash':
-      return ['bash', '-c', code, 'bash', ...args];
-    case 'python':
-      return ['python3', '-c', code, ...args];
-    case 'javascript':
-      return ['node', '-e', code, '--', ...args];
-  }
 }

@@ -18,7 +18,7 @@ import { selfApprove } from './self-approve.ts';
 /** `run_code` as far as the sandbox alone can answer for it. */
 
 interface Code {
-  readonly language: string;
+  readonly language: 'python' | 'bash' | 'javascript';
   readonly code: string;
   readonly timeout?: number;
 }
@@ -123,9 +123,7 @@ async function inStage(request: RunRequest, sandbox: Sandbox): Promise<RunReques
 }
 
 function commandOf({ language, code }: Code): RunRequest['command'] {
-  if (language === 'python') return ['python3', '-c', code];
-  if (language === 'javascript') return ['node', '-e', code];
-  return { script: code };
+  return { script: code, ...(language !== 'bash' && { language }) };
 }
 
 function outcomesOf(results: readonly SandboxRun[]): Observation['outcomes'] {
