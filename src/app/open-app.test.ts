@@ -75,7 +75,7 @@ test('a user lifts a sensitive file for tools and commands, and a workspace does
     (await app.executor.execute(tool, app.context, args)).toDisplay();
   expect(await textOf(lifting, 'read_file', { path: '.env.test' })).toContain('made-up');
   expect(await textOf(lifting, 'bash', { command: 'cat .env.test' })).toContain('made-up');
-  expect(await textOf(lifting, 'read_file', { path: '.env' })).toContain('A user can lift that in the configuration');
+  expect(await textOf(lifting, 'read_file', { path: '.env' })).toContain('toolwright paths no-secret .env');
   expect(await textOf(await open(), 'read_file', { path: '.env.test' })).toContain('cannot be used');
   mkdirSync(join(workspace, '.toolwright'));
   writeFileSync(join(workspace, '.toolwright/config.json'), '{ "sensitiveFiles": ["!.env.test"] }');

@@ -8,7 +8,7 @@ import { silentLogger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { withDecisions } from '../kernel/world/decided-files.ts';
 import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
-import { FREE_FOR_COMMANDS, FREE_FOR_TOOLS } from '../kernel/world/path-decisions.ts';
+import { FREE_FOR_COMMANDS, FREE_FOR_TOOLS, type PathDecisions } from '../kernel/world/path-decisions.ts';
 import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
 import type { SessionStages, Stages } from '../kernel/world/stage.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
@@ -76,6 +76,8 @@ export interface App {
   readonly policy: ExplainingPolicy;
   /** Hides the secrets of the environment and the user's keys; shared by all apps of one store. */
   readonly hider: SecretHider;
+  /** The file policy of tools: what people decided about paths is in it. */
+  readonly files: FilePolicy;
   /** The decisions of people about paths of the workspace. */
   readonly decisions: FollowedDecisions;
   readonly rules: Pick<FollowedPolicy, 'propose' | 'reload' | 'mode' | 'switchMode'>;
@@ -116,8 +118,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const log = logger ?? silentLogger;
   const decisions = await followDecisions(store, { root, log });
   closing.push(decisions.stop);
-  const named = filePolicyOf(config);
-  const files = withDecisions(named, { workspace: root, decisions, kinds: FREE_FOR_TOOLS });
+  const { named, forTools: files, forCommands: commandFiles } = filePoliciesOf(config, root, decisions);
   const ports = ownPorts(stateDir, config.port);
   const commands = await openCommands({
     files: named,
@@ -144,7 +145,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     config,
     workspace: workspaceId(root),
     files,
-    commandFiles: withDecisions(named, { workspace: root, decisions, kinds: FREE_FOR_COMMANDS }),
+    commandFiles,
     home,
     effects: EFFECTS[sandbox.kind],
     known,
@@ -196,6 +197,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     sessions: commands.sessions,
     policy: policy.value.policy,
     hider,
+    files,
     decisions,
     rules: policy.value,
     registry,
@@ -208,6 +210,14 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
+}
+
+/** The policy by names alone, and with what people freed for tools and for commands. */
+function filePoliciesOf(config: Config, workspace: string, decisions: PathDecisions) {
+  const named = filePolicyOf(config);
+  const forTools = withDecisions(named, { workspace, decisions, kinds: FREE_FOR_TOOLS });
+  const forCommands = withDecisions(named, { workspace, decisions, kinds: FREE_FOR_COMMANDS });
+  return { named, forTools, forCommands };
 }
 
 /** A pattern with `!` is removed from the built-in list. */

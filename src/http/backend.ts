@@ -2,7 +2,7 @@ import type { ApprovalRecord } from '../kernel/call/approval.ts';
 import type { ApprovalAnswers } from '../kernel/call/approval-answers.ts';
 import type { CallRecord } from '../kernel/call/call.ts';
 import type { ExecutionContext } from '../kernel/call/execution-context.ts';
-import type { Ledger, RuleRecord } from '../kernel/call/ledger.ts';
+import type { Ledger, PathDecisionRecord, RuleRecord } from '../kernel/call/ledger.ts';
 import type { ChangesBlock } from '../kernel/call/read-selection.ts';
 import type { BlobStore, Logger } from '../kernel/ports.ts';
 import type { Result } from '../kernel/result.ts';
@@ -96,6 +96,16 @@ export interface Settings {
     by: string,
   ): Promise<Result<RuleRecord>>;
   removeRule(id: string, by: string): Promise<boolean>;
+  pathDecisions(): Promise<readonly PathDecisionRecord[]>;
+  /** Fails with INVALID_INPUT for a workspace that is not served here. */
+  decidePath(
+    decision: Pick<PathDecisionRecord, 'path' | 'kind'> & {
+      readonly workspace?: string | undefined;
+      readonly digest?: string | undefined;
+    },
+    by: string,
+  ): Promise<Result<PathDecisionRecord>>;
+  takePathBack(id: string, by: string): Promise<boolean>;
   switchTool(tool: string, enabled: boolean, by: string): Promise<Result<void>>;
 }
 

@@ -15,6 +15,7 @@ import { callRoutes } from './routes/calls.ts';
 import { changesRoutes } from './routes/changes.ts';
 import { eventRoutes } from './routes/events.ts';
 import { fileRoutes } from './routes/files.ts';
+import { pathRoutes } from './routes/paths.ts';
 import { serverRoutes } from './routes/server.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { toolRoutes } from './routes/tools.ts';
@@ -31,6 +32,7 @@ export function createApi(parts: ApiContext): Hono<HonoEnv> {
     ...serverRoutes(parts),
     ...callRoutes(backend),
     ...toolRoutes(backend),
+    ...pathRoutes(backend),
     ...approvalRoutes(backend),
     ...changesRoutes(backend),
     ...sessionRoutes(backend),

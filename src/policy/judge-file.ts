@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { RealPath } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
+import { howToFree } from '../kernel/world/decided-files.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { AccessJudgement } from './access-judgement.ts';
 import { strictestRule } from './rules/path-rule.ts';
@@ -21,11 +22,7 @@ export function judgeFile(
   const why = floor?.reason ?? '';
   const leadsTo = real === undefined || real.path === path ? undefined : real.path || '.';
   if (may === 'hidden') {
-    return said(
-      'deny',
-      'sensitive file',
-      `${access.path} cannot be used: ${why}. A user can lift that in the configuration.`,
-    );
+    return said('deny', 'sensitive file', `${access.path} cannot be used: ${why}. ${howToFree(files, path)}`);
   }
   const found = strictestRule(rules, {
     path,

@@ -101,8 +101,31 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^(.+) is not on the list of allowed commands\.$/s, '$1 不在允许的命令清单中。'],
   [/^(.+) is protected: (?<rest>.+)\.$/s, '$1 受保护：$rest。'],
   [
-    /^(.+) cannot be (?:used|read): (?<rest>.+)\. A user can lift that in the configuration\.$/s,
-    '不能使用 $1：$rest。用户可以在配置中放开。',
+    /^(?<rest>.+\.) A person may free it, on the page or with toolwright paths no-secret (.+) \(for commands alone: paths free\)\.$/s,
+    '$rest可以由人放行：在页面上，或运行 toolwright paths no-secret $2（只给命令用：paths free）。',
+  ],
+  [/^(?<rest>.+\.) A user can change that there \(sensitiveFiles\)\.$/s, '$rest用户可以在那里修改（sensitiveFiles）。'],
+  [/^(.+) cannot be used: (?<rest>.+)\.$/s, '不能使用 $1：$rest。'],
+  [/^(.+) is a sensitive file \((?<rest>.+)\): tools cannot use it\.$/s, '$1 是敏感文件（$rest）：工具不能使用它。'],
+  [/^(.+) holds an? (.+): tools cannot use it\.$/s, '$1 中有机密（$2）：工具不能使用它。'],
+  [/^the configuration says so$/, '配置如此规定'],
+  [
+    /^(.+) is Toolwright's own: no decision gives it to tools or commands\.$/s,
+    '$1 属于 Toolwright 自身：任何决定都不能让工具或命令使用它。',
+  ],
+  [
+    /^The configuration keeps (.+) from tools, and no decision lifts that\. Change it there \(sensitiveFiles\)\.$/s,
+    '配置不让工具使用 $1，任何决定都不能放开。请在配置中修改（sensitiveFiles）。',
+  ],
+  [
+    /^(.+) is not inside the workspace: name a file or a folder in it\.$/s,
+    '$1 不在工作区内：请给出工作区里的文件或目录。',
+  ],
+  [/^(.+) is a symlink to (.+): decide about that path\.$/s, '$1 是指向 $2 的符号链接：请对那个路径作决定。'],
+  [/^(.+) is no file: agree to single files\.$/s, '$1 不是文件：只能同意单个文件。'],
+  [
+    /^There is no decision about (.+) in this workspace\. List them with toolwright paths\.$/s,
+    '这个工作区没有关于 $1 的决定。用 toolwright paths 列出全部。',
   ],
   [/^environment files hold secrets$/, '环境变量文件中有机密'],
   [/^it holds credentials$/, '其中有凭据'],

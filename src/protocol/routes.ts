@@ -17,6 +17,7 @@ import { eventList, eventQuery, streamQuery } from './events.ts';
 import { contentQuery, fileContent, fileQuery, fileTree, gitQuery, gitStatus, savedFile, saveFile } from './files.ts';
 import { health, newToken, switchMode } from './health.ts';
 import { chooseModel, models, saveModelKey } from './models.ts';
+import { decidePath, pathDecision, pathDecisionList } from './path-decisions.ts';
 import { type Route, route } from './route.ts';
 import { rule, ruleList, saveRule } from './rules.ts';
 import {
@@ -292,6 +293,31 @@ export const ROUTES = {
     method: 'DELETE',
     path: '/v1/rules/:id',
     summary: 'Take a saved rule back',
+    needs: 'admin',
+    answers: { 204: null },
+    problems: ['NOT_FOUND'],
+  }),
+
+  listPathDecisions: route({
+    method: 'GET',
+    path: '/v1/paths',
+    summary: 'The paths that a person freed or declared no secret, and the texts that were agreed to',
+    needs: 'viewer',
+    answers: { 200: pathDecisionList },
+  }),
+  decidePath: route({
+    method: 'POST',
+    path: '/v1/paths',
+    summary: 'Free a path for commands, declare that it holds no secret, or agree to its text',
+    needs: 'admin',
+    body: decidePath,
+    answers: { 201: pathDecision },
+    problems: ['INVALID_PATH', 'FILE_NOT_FOUND', 'PERMISSION_DENIED', 'NOT_FOUND'],
+  }),
+  takePathBack: route({
+    method: 'DELETE',
+    path: '/v1/paths/:id',
+    summary: 'Take a decision about a path back',
     needs: 'admin',
     answers: { 204: null },
     problems: ['NOT_FOUND'],

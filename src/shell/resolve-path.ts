@@ -76,12 +76,17 @@ function isPreciousWhenComputed(text: string, where: Surroundings): boolean {
   return front !== undefined && isPrecious(plainWord(front), ['/'], where);
 }
 
-/** Why a word names a sensitive file, or undefined. Which files a pattern matches is known only at run time. */
-export function sensitiveReason(word: ShellWord, cwds: readonly string[], where: Surroundings): string | undefined {
+/** The sensitive file that a word names, and why it is one. Which files a pattern matches is known only at run time. */
+export function sensitiveTarget(
+  word: ShellWord,
+  cwds: readonly string[],
+  where: Surroundings,
+): { readonly path: string; readonly reason: string } | undefined {
   if (word.pattern) return undefined;
   for (const place of targetsOf(word, cwds, where)) {
-    const found = place.kind === 'inside' ? where.files.judge(place.path) : undefined;
-    if (found?.access === 'hidden') return found.rule?.reason ?? 'it is sensitive';
+    if (place.kind !== 'inside') continue;
+    const { access, rule } = where.files.judge(place.path);
+    if (access === 'hidden') return { path: place.path, reason: rule?.reason ?? 'it is sensitive' };
   }
   return undefined;
 }

@@ -7,6 +7,7 @@ import { Folder } from '../host/folder.ts';
 import { parsePath, type RootNames, shortPath } from '../host/parse-path.ts';
 import { type ResolvedPath, type WalkOptions, walkPath } from '../host/walk-path.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
+import { howToFree } from '../kernel/world/decided-files.ts';
 import type { EntryKind, FilePolicy } from '../kernel/world/file-policy.ts';
 import { PublicFiles } from '../secrets/public-files.ts';
 
@@ -96,10 +97,8 @@ export class WorkspaceRoot {
     const { access, rule } = this.policy.judge(path, kind);
     if (access !== 'hidden' || (rule?.unless === 'public content' && this.#isPublic(path))) return ok(undefined);
     const why = rule?.reason ?? 'the rules say so';
-    return fail('PERMISSION_DENIED', `${shortPath(path)} is a sensitive file (${why}): tools cannot use it.`, {
-      path: shortPath(path),
-      rule: rule?.pattern ?? null,
-    });
+    const message = `${shortPath(path)} is a sensitive file (${why}): tools cannot use it. ${howToFree(this.policy, path)}`;
+    return fail('PERMISSION_DENIED', message, { path: shortPath(path), rule: rule?.pattern ?? null });
   }
 
   /** Whether the file is there and its content holds no secret: its name alone says nothing then. */

@@ -36,7 +36,11 @@ describe('the reason for an approval is in Chinese', () => {
 describe('the reason of a refusal or failure is in Chinese', () => {
   test.each<[string, Record<string, string>, string]>([
     ['read_file', { path: '../x' }, '拒绝访问：../x 在工作区之外。请使用相对于工作区根目录的路径。'],
-    ['read_file', { path: '.env' }, '不能使用 .env：环境变量文件中有机密。用户可以在配置中放开。'],
+    [
+      'read_file',
+      { path: '.env' },
+      '不能使用 .env：环境变量文件中有机密。可以由人放行：在页面上，或运行 toolwright paths no-secret .env（只给命令用：paths free）。',
+    ],
     ['read_file', { path: 'none' }, '没有文件 none。可用 list_directory 或 glob 查看，或用 write_file 创建它。'],
     ['read_file', {}, '缺少必需的参数：path'],
     ['bash', { command: 'git push origin' }, '规则 bash(git push *) 拒绝它。'],

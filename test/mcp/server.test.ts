@@ -159,6 +159,20 @@ test('each workspace has its own address, and calls there stay there', async () 
   expect(nowhere.status).toBe(404);
 });
 
+test('a refused secret names how a person frees it, and no tool does', async () => {
+  mkdirSync(join(workspace, 'src'), { recursive: true });
+  writeFileSync(join(workspace, '.env'), 'A=made-up\n');
+  writeFileSync(join(workspace, 'src/token.txt'), `ghp_${'q7Tz9bLw2Kd3'.repeat(3)}\n`);
+  const client = await connect('auto', server.token);
+  for (const path of ['.env', 'src/token.txt']) {
+    const refused = await client.callTool({ name: 'read_file', arguments: { path } });
+    expect(refused.isError, path).toBe(true);
+    expect(JSON.stringify(refused.content)).toContain(`on the page or with toolwright paths no-secret ${path}`);
+  }
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name).filter((name) => /path|secret|decide/.test(name))).toEqual([]);
+});
+
 test('without a token, with a wrong one, or for another host there is no MCP', async () => {
   const url = new URL('/mcp', server.url);
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

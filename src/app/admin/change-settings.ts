@@ -1,9 +1,10 @@
 import type { Settings } from '../../http/backend.ts';
 import type { Ledger } from '../../kernel/call/ledger.ts';
 import type { Failure } from '../../kernel/error.ts';
-import { fail, ok } from '../../kernel/result.ts';
+import { fail, ok, type Result } from '../../kernel/result.ts';
 import { type Config, SETTINGS } from '../config/settings.ts';
 import type { App } from '../open-app.ts';
+import { decidePath, listDecisions, takeBack } from './decide-paths.ts';
 import { listRules, removeRule, saveRuleIn } from './manage-rules.ts';
 
 /** Changes are recorded with their author and apply in every process; in this one when the promise has resolved. */
@@ -32,12 +33,7 @@ export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): 
     rules: () => listRules([first, ...others]),
 
     async saveRule({ rule, verdict, workspace = null }, by) {
-      if (workspace !== null && !apps.has(workspace)) {
-        return fail(
-          'INVALID_INPUT',
-          `Workspace ${workspace} is not open here: name one of ${[...apps.keys()].join(', ')}.`,
-        );
-      }
+      if (workspace !== null && !apps.has(workspace)) return unknownWorkspace(apps, workspace);
       const saved = await saveRuleIn([first, ...others], { rule, verdict, workspace }, by);
       if (saved.ok) await reloadRules(apps);
       return saved;
@@ -47,6 +43,19 @@ export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): 
       const removed = await removeRule(first, id, by);
       if (removed.ok) await reloadRules(apps);
       return removed.ok;
+    },
+
+    pathDecisions: () => listDecisions([first, ...others]),
+
+    async decidePath({ workspace, ...decision }, by) {
+      const app = workspace === undefined ? first : apps.get(workspace);
+      return app === undefined ? unknownWorkspace(apps, workspace) : decidePath(app, decision, by);
+    },
+
+    async takePathBack(id, by) {
+      const decision = (await listDecisions([first, ...others])).find((each) => each.id === id);
+      const app = apps.get(decision?.workspace ?? '');
+      return app !== undefined && (await takeBack(app, id, by)).ok;
     },
 
     async switchTool(tool, enabled, by) {
@@ -60,6 +69,11 @@ export function createSettings(apps: ReadonlyMap<string, App>, ledger: Ledger): 
       return ok(undefined);
     },
   };
+}
+
+function unknownWorkspace(apps: ReadonlyMap<string, App>, workspace = ''): Result<never> {
+  const known = [...apps.keys()].join(', ');
+  return fail('INVALID_INPUT', `Workspace ${workspace} is not open here: name one of ${known}.`);
 }
 
 /** The mode of the workspace file yields only to a tighter one. Neither plan nor strict is tighter than the other. */

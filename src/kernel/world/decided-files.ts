@@ -1,5 +1,7 @@
+import { quoteForShell } from '../text/escape.ts';
 import type { FilePolicy } from './file-policy.ts';
 import type { PathDecisionKind, PathDecisions } from './path-decisions.ts';
+import { OWN_FILES } from './sensitive-files.ts';
 
 export interface DecidedBy {
   readonly workspace: string;
@@ -28,3 +30,23 @@ export function withDecisions(policy: FilePolicy, { workspace, decisions, kinds 
     countedSecrets: (path) => (isFree(path) ? 'none' : policy.countedSecrets(path)),
   };
 }
+
+/** Whether the path is Toolwright's own, which no decision frees. */
+export function isOwnFile(policy: FilePolicy, path: string): boolean {
+  const { rule } = policy.judge(path);
+  return rule !== null && OWN_FILES.includes(rule);
+}
+
+/** Whether the user's own configuration keeps the path from tools, which no decision lifts. */
+export function isUsersOwnRule(policy: FilePolicy, path: string): boolean {
+  return policy.besideSecrets.judge(path).access === 'hidden';
+}
+
+/** The sentence of a refusal that names how a person frees a path. */
+export function howToFree(policy: FilePolicy, path: string): string {
+  if (isUsersOwnRule(policy, path)) return 'A user can change that there (sensitiveFiles).';
+  const named = PLAIN.test(path) ? path : quoteForShell(path);
+  return `A person may free it, on the page or with toolwright paths no-secret ${named} (for commands alone: paths free).`;
+}
+
+const PLAIN = /^[\w./@%+=,][\w./@%+=,-]*$/;

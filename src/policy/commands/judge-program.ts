@@ -1,4 +1,5 @@
-import { type Surroundings, sensitiveReason } from '../../shell/resolve-path.ts';
+import { howToFree } from '../../kernel/world/decided-files.ts';
+import { type Surroundings, sensitiveTarget } from '../../shell/resolve-path.ts';
 import { isListed, spellingsOf } from '../../shell/spellings.ts';
 import { operandsAmong, type ShellWord } from '../../shell/words.ts';
 import { ask, BY_CHANGES, deny, NETWORK, type Ruling, SENSITIVE } from './command-judgement.ts';
@@ -75,11 +76,11 @@ const FOREIGN_ENVIRONMENT = /^\/proc\/(?!self\/|thread-self\/)[^/]+\/environ$/;
 
 function judgeNames(words: readonly ShellWord[], folders: readonly string[], where: Surroundings): Ruling | undefined {
   for (const word of words) {
-    const why = FOREIGN_ENVIRONMENT.test(word.seen)
-      ? 'the environment of another process may hold secrets'
-      : sensitiveReason(word, folders, where);
-    if (why !== undefined)
-      return deny(SENSITIVE, `${word.text} cannot be used: ${why}. A user can lift that in the configuration.`);
+    if (FOREIGN_ENVIRONMENT.test(word.seen))
+      return deny(SENSITIVE, `${word.text} cannot be used: the environment of another process may hold secrets.`);
+    const target = sensitiveTarget(word, folders, where);
+    if (target !== undefined)
+      return deny(SENSITIVE, `${word.text} cannot be used: ${target.reason}. ${howToFree(where.files, target.path)}`);
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { howToFree } from '../../kernel/world/decided-files.ts';
 import { type Surroundings, targetsOf, type WordTarget } from '../../shell/resolve-path.ts';
 import type { Redirection } from '../../shell/simple-command.ts';
 import { deny, OUTSIDE, type Ruling, refuse, SENSITIVE } from './command-judgement.ts';
@@ -22,6 +23,9 @@ function judgeTarget(
   if (place.kind !== 'inside') return undefined;
   const { access, rule } = where.files.judge(place.path);
   return access === 'hidden'
-    ? deny(SENSITIVE, `${text} cannot be used: ${rule?.reason ?? 'it is sensitive'}.`)
+    ? deny(
+        SENSITIVE,
+        `${text} cannot be used: ${rule?.reason ?? 'it is sensitive'}. ${howToFree(where.files, place.path)}`,
+      )
     : undefined;
 }

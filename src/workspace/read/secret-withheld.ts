@@ -2,8 +2,8 @@ import { readSync } from 'node:fs';
 import { holdsGitCredential } from '../../git/credentials.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import { fail, type Result } from '../../kernel/result.ts';
-import type { CountedSecrets } from '../../kernel/world/file-policy.ts';
-import { MAX_KEY_LENGTH, PRIVATE_KEY } from '../../secrets/find-secrets.ts';
+import { howToFree } from '../../kernel/world/decided-files.ts';
+import { MAX_KEY_LENGTH } from '../../secrets/find-secrets.ts';
 import { isCounted } from '../../secrets/judge-secret-file.ts';
 import { secretIn } from '../../secrets/secret-in-file.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
@@ -11,13 +11,12 @@ import type { RawWindow } from './line-window.ts';
 
 /** The refusal of a file whose content is a secret, whatever its name. Undefined when it holds none. */
 export function secretWithheld(root: WorkspaceRoot, path: string, bytes: Buffer): Result<never> | undefined {
-  const counted = root.policy.countedSecrets(path);
-  if (counted === 'none') return undefined;
+  if (root.policy.countedSecrets(path) === 'none') return undefined;
   if (holdsGitCredential(path, bytes)) {
-    const message = `${shortPath(path)} holds a credential, such as a password in the address of a remote: tools cannot use it. Ask for single settings with git config --get.`;
+    const message = `${shortPath(path)} holds a credential, such as a password in the address of a remote: tools cannot use it. Ask for single settings with git config --get. ${howToFree(root.policy, path)}`;
     return fail('PERMISSION_DENIED', message, { path: shortPath(path) });
   }
-  return withheld(path, secretIn(path, bytes)?.name, counted);
+  return withheld(root, path, secretIn(path, bytes)?.name);
 }
 
 /** The same of a window of a large file: a secret counts of which a part stands in the window. */
@@ -26,23 +25,19 @@ export function windowWithheld(
   path: string,
   { fd, raw }: { fd: number; raw: RawWindow },
 ): Result<never> | undefined {
-  const counted = root.policy.countedSecrets(path);
-  if (counted === 'none') return undefined;
+  if (root.policy.countedSecrets(path) === 'none') return undefined;
   const before = bytesAt(fd, Math.max(0, raw.start - MAX_KEY_LENGTH), Math.min(raw.start, MAX_KEY_LENGTH));
   const shown = Buffer.concat(raw.lines.map(({ bytes }) => bytes));
   const after = bytesAt(fd, raw.end, MAX_KEY_LENGTH);
   const window = { from: before.length, to: before.length + shown.length };
-  return withheld(path, secretIn(path, Buffer.concat([before, shown, after]), window)?.name, counted);
+  return withheld(root, path, secretIn(path, Buffer.concat([before, shown, after]), window)?.name);
 }
 
-function withheld(path: string, secret: string | undefined, counted: CountedSecrets): Result<never> | undefined {
-  if (!isCounted(secret, counted)) return undefined;
+function withheld({ policy }: WorkspaceRoot, path: string, secret: string | undefined): Result<never> | undefined {
+  if (!isCounted(secret, policy.countedSecrets(path))) return undefined;
   const short = shortPath(path);
-  const next =
-    secret === PRIVATE_KEY
-      ? ''
-      : ` If it is none, a user can lift that: "!${short}" in sensitiveFiles of the configuration.`;
-  const message = `${short} holds ${/^[aeioA]/.test(secret) ? 'an' : 'a'} ${secret}: tools cannot use it.${next}`;
+  const what = `${/^[aeioA]/.test(secret) ? 'an' : 'a'} ${secret}`;
+  const message = `${short} holds ${what}: tools cannot use it. ${howToFree(policy, path)}`;
   return fail('PERMISSION_DENIED', message, { path: short });
 }
 

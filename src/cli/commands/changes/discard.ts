@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { findPending, pendingIn } from '../approvals/pending-changes.ts';
-import { type Cli, failWith } from '../cli.ts';
-import { keptLine } from '../text/kept-changes.ts';
-import { harmless, toJson } from '../text/style.ts';
-import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+import { findPending, pendingIn } from '../../approvals/pending-changes.ts';
+import { type Cli, failWith } from '../../cli.ts';
+import { keptLine } from '../../text/kept-changes.ts';
+import { harmless, toJson } from '../../text/style.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../../with-app.ts';
 
 export function define(command: Command, cli: Cli): void {
   const { options: about } = cli.words;

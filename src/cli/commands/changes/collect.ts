@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { beginCollecting, endCollecting } from '../../app/admin/collected-changes.ts';
-import { openSession } from '../../app/open-session.ts';
-import { type Cli, failWith } from '../cli.ts';
-import { isInWorkspace } from '../sessions.ts';
-import { toJson } from '../text/style.ts';
-import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+import { beginCollecting, endCollecting } from '../../../app/admin/collected-changes.ts';
+import { openSession } from '../../../app/open-session.ts';
+import { type Cli, failWith } from '../../cli.ts';
+import { isInWorkspace } from '../../sessions.ts';
+import { toJson } from '../../text/style.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../../with-app.ts';
 
 interface CollectOptions extends CommonOptions {
   readonly onto?: string;

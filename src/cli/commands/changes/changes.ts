@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { App } from '../../app/open-app.ts';
-import { pendingChangesView } from '../../protocol/changes-view.ts';
-import { findPending, pendingIn } from '../approvals/pending-changes.ts';
-import { previewLines } from '../approvals/preview.ts';
-import type { Cli } from '../cli.ts';
-import { harmless, toJson } from '../text/style.ts';
-import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+import type { App } from '../../../app/open-app.ts';
+import { pendingChangesView } from '../../../protocol/changes-view.ts';
+import { findPending, pendingIn } from '../../approvals/pending-changes.ts';
+import { previewLines } from '../../approvals/preview.ts';
+import type { Cli } from '../../cli.ts';
+import { harmless, toJson } from '../../text/style.ts';
+import { addAppOptions, type CommonOptions, withApp } from '../../with-app.ts';
 
 export function define(command: Command, cli: Cli): void {
   addAppOptions(command.argument('[id]', cli.words.options.changesId), cli).action(
