@@ -1,4 +1,4 @@
-// Tries the attack catalogue against the product: `npm run attacks -- [--category X] [--file PATH] [--json]`.
+// Tries the attack catalogue against the product: `npm run attacks -- [--category X] [--id BEGINNING] [--file PATH] [--json]`.
 // Exits with 1 when a case failed; pending and unchecked ones are counted apart.
 import { closeBrowser } from '../test/app/browser.ts';
 import { readCatalogue } from '../test/attacks/attack.ts';
@@ -7,14 +7,19 @@ import { runners } from '../test/attacks/runners/runners.ts';
 import { readOptions } from './options.ts';
 
 const { values } = readOptions({
-  options: { category: { type: 'string' }, file: { type: 'string' }, json: { type: 'boolean', default: false } },
+  options: {
+    category: { type: 'string' },
+    file: { type: 'string' },
+    id: { type: 'string', default: '' },
+    json: { type: 'boolean', default: false },
+  },
 });
 const own = new URL('../test/attacks/catalogue.jsonl', import.meta.url).pathname;
 const attacks = readCatalogue(values.file ?? own).filter(
-  ({ category }) => values.category === undefined || category === values.category,
+  ({ category, id }) => (values.category === undefined || category === values.category) && id.startsWith(values.id),
 );
 if (attacks.length === 0) {
-  console.error('There is no such case: check --category and --file.');
+  console.error('There is no such case: check --category, --id and --file.');
   process.exit(2);
 }
 

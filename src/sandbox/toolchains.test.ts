@@ -89,3 +89,16 @@ test('settings without a secret and programs that are called credentials are the
   const { stdout } = await other.sh(`cd ${at.home}; cat ${all.join(' ')}`);
   expect(stdout).toBe(Object.values(shown).join(''));
 });
+
+test('of the programs that a person keeps at home, what lies beside them is not there', async () => {
+  for (const folder of ['bin', '.local/bin']) {
+    put(`${folder}/own-program`, '#!/bin/sh\necho ran\n');
+    writeFileSync(join(at.home, folder, 'notes.txt'), 'CANARY');
+  }
+  const path = ['bin', '.local/bin'].map((folder) => join(at.home, folder));
+  await using other = trySandbox({ path: `${path.join(':')}:/usr/bin:/bin`, home: at.home });
+  const { stdout } = await other.sh(
+    `${path.map((folder) => `${folder}/own-program; cat ${folder}/notes.txt`).join('; ')}`,
+  );
+  expect(stdout).toBe('ran\nran\n');
+});

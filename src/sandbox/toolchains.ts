@@ -112,13 +112,20 @@ export function findToolchains(given: {
     const real = realpathSync(entry);
     for (const each of [entry, real]) path.add(each);
     for (const folder of [entry, real].filter((each) => roots.includes(each))) {
-      for (const name of namesIn(folder).filter(
-        (each) => given.isSecret(each) && statOf(`${folder}/${each}`)?.isFile(),
-      )) {
+      const isOwn = OWN_BINS.some((name) => folder === `${given.home}/${name}`);
+      const isHidden = (name: string): boolean => given.isSecret(name) || (isOwn && !isProgram(`${folder}/${name}`));
+      for (const name of namesIn(folder).filter((each) => statOf(`${folder}/${each}`)?.isFile() && isHidden(each))) {
         secrets.add(`${folder}/${name}`);
       }
     }
   }
+}
+
+/** Folders in which people keep programs of their own, and sometimes notes and settings beside them. */
+const OWN_BINS = ['bin', '.local/bin'] as const;
+
+function isProgram(path: string): boolean {
+  return isExecutable(path) || /\.so(\.\d+)*$/.test(path);
 }
 
 export function isSystem(path: string): boolean {

@@ -1,4 +1,5 @@
 import { type FoundSecret, findSecrets, PASSWORD } from './find-secrets.ts';
+import { randomValues, tellsOfSecrets } from './telling-files.ts';
 
 /** Programs and their documents: a short value there is a name or an example more often than a password. */
 const CODE_OR_TEXT =
@@ -16,7 +17,9 @@ export function secretIn(path: string, bytes: Buffer, { from = 0, to = bytes.len
   const isDoubtful = CODE_OR_TEXT.test(name) || EXAMPLE.test(name) || TRANSLATION.test(path);
   const isMeant = ({ name: kind, start, end }: FoundSecret) =>
     start < to && end > from && !(isDoubtful && kind === PASSWORD);
-  return findSecrets(textOf(bytes)).find(isMeant);
+  const text = textOf(bytes);
+  const found = findSecrets(text).find(isMeant);
+  return found ?? (tellsOfSecrets(path) ? [...randomValues(text)].find(isMeant) : undefined);
 }
 
 /** Bytes as characters, so that what is no text is looked into as well. */

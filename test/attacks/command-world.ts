@@ -5,7 +5,7 @@ import { KEEPING_TOOL } from '../../src/kernel/tool/kept-changes.ts';
 import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import type { Sandbox } from '../../src/kernel/world/sandbox.ts';
 import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
-import { parseRules } from '../../src/policy/rules/parse-rules.ts';
+import { type KnownTools, parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { createProcesses } from '../../src/processes/create-processes.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
@@ -26,10 +26,15 @@ export interface CommandWorld extends AsyncDisposable {
   readonly logged: string[];
 }
 
+const KNOWN_TOOLS: KnownTools = {
+  has: () => true,
+  tool: (name) => builtInTools.find((tool) => tool.name === name),
+};
+
 /** Creates the policy of a case by its settings, or with some of them replaced. */
 export function policyFor({ settings, values }: Fixture, replaced: Partial<CaseSettings> = {}): ExplainingPolicy {
   const { mode = settings.mode, allow = settings.allow, ask = settings.ask, deny = settings.deny } = replaced;
-  const rules = parseRules({ allow, ask, deny });
+  const rules = parseRules({ allow, ask, deny }, KNOWN_TOOLS);
   if (!rules.ok) throw new Error(rules.error.message);
   return createPolicy({
     mode,

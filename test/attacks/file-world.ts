@@ -7,6 +7,7 @@ import { builtInTools } from '../../src/tools/index.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
 import { ripgrepFolder } from '../../src/workspace/search/ripgrep.ts';
 import type { Attack } from './attack.ts';
+import { policyFor } from './command-world.ts';
 import type { Fixture } from './fixture.ts';
 
 export interface FileWorld {
@@ -41,6 +42,7 @@ export async function openFileWorld(fixture: Fixture, { approve }: { approve: bo
   const toolwright = createToolwright({
     tools: builtInTools,
     world,
+    policy: policyFor(fixture),
     approver: ({ reason }) => {
       asked.push(reason);
       return { approved: approve };

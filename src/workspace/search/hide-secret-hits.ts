@@ -3,6 +3,7 @@ import { createYielder } from '../../kernel/yielding.ts';
 import { secretMarks } from '../../secrets/find-secrets.ts';
 import { judgeSecretFile } from '../../secrets/judge-secret-file.ts';
 import type { FileIdentity } from '../../secrets/secret-hard-links.ts';
+import { tellsOfSecrets } from '../../secrets/telling-files.ts';
 import { contentAt, statAt } from '../read/content-at.ts';
 import { type Searcher, withoutDot } from './search-scope.ts';
 
@@ -31,7 +32,8 @@ export async function hideSecretHits<T extends { readonly path: string }>(
   const open: { each: T; stat: FileIdentity }[] = [];
   const yielder = createYielder();
   for (const [index, each] of judged.entries()) {
-    const closely = index < ONE_BY_ONE || marked?.has(each.path) === true || isGitConfig(each.path);
+    const isMarked = marked?.has(each.path) === true || isGitConfig(each.path) || tellsOfSecrets(each.path);
+    const closely = index < ONE_BY_ONE || isMarked;
     const stat = closely ? statOfHarmless(searcher, each.path) : statOf(searcher, each.path);
     if (stat !== null) open.push({ each, stat });
     if (yielder.isDue()) await yielder.pause();

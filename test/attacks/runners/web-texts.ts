@@ -13,6 +13,11 @@ export const WEB_TEXTS: Readonly<Record<string, TextCheck>> = {
     const { lookups, dialled } = detailOf(seen).internet;
     return holds(lookups.length <= dialled.length, `${lookups.length} lookups for ${dialled.length} connections`);
   },
+  'net.redirect-spelling': (_fixture, seen) => {
+    const { dialled, requests } = detailOf(seen).internet;
+    const [first, ...others] = new Set([...dialled, ...requests.map(({ headers }) => headers.host)]);
+    return holds(/:80$/.test(`${first}`) && others.join() === 'pub.test', `dialled: ${dialled.join(', ')}`);
+  },
   'net.redirect-loop': (_fixture, seen) => {
     const { length } = detailOf(seen).internet.requests;
     return holds(length <= 6, `it was asked ${length} times`);
