@@ -6,6 +6,7 @@ import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import type { Sandbox } from '../../src/kernel/world/sandbox.ts';
 import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
 import { type KnownTools, parseRules } from '../../src/policy/rules/parse-rules.ts';
+import { withStrictList } from '../../src/policy/rules/strict-list.ts';
 import { createProcesses } from '../../src/processes/create-processes.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
@@ -34,7 +35,8 @@ const KNOWN_TOOLS: KnownTools = {
 /** Creates the policy of a case by its settings, or with some of them replaced. */
 export function policyFor({ settings, values }: Fixture, replaced: Partial<CaseSettings> = {}): ExplainingPolicy {
   const { mode = settings.mode, allow = settings.allow, ask = settings.ask, deny = settings.deny } = replaced;
-  const rules = parseRules({ allow, ask, deny }, KNOWN_TOOLS);
+  const given = { allow, ask, deny };
+  const rules = parseRules(mode === 'strict' ? withStrictList(given, ['bash']) : given, KNOWN_TOOLS);
   if (!rules.ok) throw new Error(rules.error.message);
   return createPolicy({
     mode,
