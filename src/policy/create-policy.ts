@@ -1,6 +1,7 @@
 import { FLOW_RULES } from '../kernel/call/session-flow.ts';
 import type { Policy, RealPath, Subject, Verdict } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
+import { judgeAbsoluteWords } from './absolute-words.ts';
 import { type AccessJudgement, type JudgedAccess, strictest } from './access-judgement.ts';
 import { NETWORK, OUTSIDE_EFFECT } from './commands/command-judgement.ts';
 import { judgeChanges } from './judge-changes.ts';
@@ -131,8 +132,11 @@ function judgeAccess(access: Access, subject: Subject, options: PolicyOptions): 
       return { access, parts: [applyMode(mode, judgeSearch(access, own))] };
     case 'fs.apply':
       return { access, parts: judgeChanges(subject, options) };
-    case 'process.run':
-      return judgeRun(access, subject, options);
+    case 'process.run': {
+      const judged = judgeRun(access, subject, options);
+      const refused = mode === 'strict' ? judgeAbsoluteWords(access, subject.context.workingDir) : [];
+      return { ...judged, parts: [...judged.parts, ...refused] };
+    }
     case 'unknown': {
       const about = { what: subject.tool, liftable: false, changes: true };
       const whole = own.find((rule) => rule.whole);

@@ -27,6 +27,11 @@ function refused(objection: AccessJudgement, why: string): AccessJudgement {
 /** Denies an absolute path, which rules about a workspace do not name. Any other denial stays as it is. */
 export function requireRelative(path: string, judged: AccessJudgement): AccessJudgement {
   if (!path.startsWith('/') || judged.verdict === 'deny') return judged;
+  return absolutePath(judged.what, path);
+}
+
+export function absolutePath(what: string, path: string): AccessJudgement {
   const reason = `Access denied: mode strict takes no absolute paths. Write the path relative to the workspace root instead of ${path.slice(0, 200)}.`;
-  return { ...judged, verdict: 'deny', rule: 'absolute path', reason, byMode: true, code: 'INVALID_PATH' };
+  const refusal = { verdict: 'deny', rule: 'absolute path', byMode: true, code: 'INVALID_PATH' } as const;
+  return { what, ...refusal, reason, liftable: false, changes: false };
 }

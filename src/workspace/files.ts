@@ -91,7 +91,10 @@ export function filesFor(caller: Caller, writer: Writer, oneByOne: RunExclusive)
     if (options?.onto != null) return standsOnNothing(options.onto);
     const planned = new Map(caller.places?.map((place) => [place.given, place]));
     const done = await oneByOne(() =>
-      applyChanges({ ...writer, planned }, { callId: caller.callId, ...options, changes: bound.value }),
+      applyChanges(
+        { ...writer, planned, agreedPaths: caller.agreedPaths ?? [] },
+        { callId: caller.callId, ...options, changes: bound.value },
+      ),
     );
     if (!done.ok) return done;
     writer.authors.note(options?.callId ?? caller.callId, done.value, modifiedAt);

@@ -178,3 +178,45 @@ describe('in mode strict a script', () => {
     expectRefusal(await call(app, 'bash', { command: 'npm test' }), 'package.json');
   });
 });
+
+describe('a person who is shown a diff and says yes', () => {
+  const edit = (app: App, before: string, after: string) =>
+    call(app, 'edit_file', { path: 'package.json', edits: [{ old: before, new: after }] });
+
+  test('has agreed to that text, until it is edited again', async () => {
+    expect((await edit(await open('ask', yes), '"test"', '"pretest":"echo agreed","test"')).ok).toBe(true);
+    const app = await open('strict', {}, { allow: 'bash(npm *),edit_file' });
+    await expectRuns(app, 'npm test');
+    const again = await edit(app, 'echo agreed', PLANT);
+    expectRefusal(await call(app, 'bash', { command: 'npm test' }), 'package.json');
+    expect((await app.workspace.undo(again.callId ?? '')).ok).toBe(true);
+    await expectRuns(app, 'npm test');
+  });
+
+  test('has agreed to the changes of a command', async () => {
+    const asking = await open('ask', yes);
+    expect((await call(asking, 'bash', { command: "sed -i 's/as-before/as-before twice/' package.json" })).ok).toBe(
+      true,
+    );
+    expect(readFileSync(join(workspace, 'package.json'), 'utf8')).toContain('twice');
+    await expectRuns(await open('strict'), 'npm test');
+  });
+
+  test('has agreed to nothing that was not in the diff, such as earlier lines of the agent', async () => {
+    const asking = await open('ask', yes);
+    const lines = Array.from({ length: 40 }, (_, at) => `all${at}:\n\techo ${at}`);
+    await write(asking, 'Makefile', `${lines.join('\n')}\nlast:\n\t${PLANT}\n`);
+    const edited = await call(asking, 'edit_file', {
+      path: 'Makefile',
+      edits: [{ old: 'echo 3\n', new: 'echo three\n' }],
+    });
+    expect(edited.ok).toBe(true);
+    expectRefusal(await call(await open('strict'), 'bash', { command: 'npm test' }), 'Makefile');
+  });
+
+  test('by a rule has agreed to no text: nobody is shown one', async () => {
+    const app = await open('ask', {}, { allow: 'edit_file(package.json)' });
+    expect((await edit(app, 'echo as-before', PLANT)).ok).toBe(true);
+    expectRefusal(await call(await open('strict'), 'bash', { command: 'npm test' }), 'package.json');
+  });
+});

@@ -137,11 +137,20 @@ test.each(MODES)(
       ['glob', { pattern: '*', path: inside('src') }],
     ];
     const writes: [string, Json][] = [['write_file', { path: inside('new.txt'), content: 'x' }]];
-    for (const [tool, args] of [...reads, ...(mode === 'plan' ? [] : writes)]) {
+    const runs: [string, Json][] = [
+      ['bash', { command: 'ls', cwd: inside('src') }],
+      ['bash', { command: `cat ${inside('b.txt')}` }],
+      ['bash', { command: `cd ${server.workspace} && ls` }],
+      ['bash', { command: `grep -r --include='*.txt' b '${server.workspace}//./src/..'` }],
+      ['bash', { command: `head --lines=1 -- ${server.workspace}/b.txt` }],
+    ];
+    for (const [tool, args] of [...reads, ...runs, ...(mode === 'plan' ? [] : writes)]) {
       const { code, message } = await call(server, tool, args);
       expect(code, `${tool}: ${message}`).toBe(mode === 'strict' ? 'INVALID_PATH' : undefined);
       if (mode === 'strict') expect(message).toContain('Write the path relative to the workspace root');
     }
     expect(existsSync(inside('new.txt'))).toBe(mode === 'ask' || mode === 'auto');
+    for (const command of ['ls /usr', `grep -c /${server.workspace}x b.txt || true`, 'cat b.txt 2>/dev/null'])
+      expect((await call(server, 'bash', { command })).code, command).toBeUndefined();
   },
 );

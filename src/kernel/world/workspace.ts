@@ -342,6 +342,8 @@ export interface Caller {
   readonly admitted: readonly Access[] | null;
   /** Where the paths of its changes led when it was judged. A path that is not among them is not compared. */
   readonly places?: readonly PlannedPlace[] | undefined;
+  /** The paths whose change a person was shown as a whole and agreed to. */
+  readonly agreedPaths?: readonly string[] | undefined;
 }
 
 /** The world that tools may reach. Each part is opened at most once a call, when its tool first uses it. */

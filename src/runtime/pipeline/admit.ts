@@ -9,6 +9,7 @@ import { pauseParents } from '../order/pause-parents.ts';
 import { findTool } from '../registry/find-tool.ts';
 import { earlierAnswer } from '../resume/resume.ts';
 import type { Runtime } from '../runtime.ts';
+import { pathsShown } from './agreed-texts.ts';
 import { askPerson, changedSince, noteChanges, refusedEarlier } from './ask-person.ts';
 import { type CallScope, type Ending, ending } from './call-scope.ts';
 import { judgeCall, type PlannedCall, type ProposedCall, refused } from './judge-call.ts';
@@ -55,7 +56,8 @@ async function ask(rt: Runtime, call: CallScope, planned: PlannedCall): Promise<
   if (call.context.dryRun) return { ...planned, wouldAsk: verdict.reason };
   const answer = await askInside(rt, call, planned);
   if (answer.kind === 'ending') return tellRefusal(call, planned, answer);
-  if (answer.modifiedArgs === undefined) return { ...planned, approvedDigest: answer.asked };
+  const agreedPaths = pathsShown(planned, answer.shown);
+  if (answer.modifiedArgs === undefined) return { ...planned, approvedDigest: answer.asked, agreedPaths };
 
   // Edited arguments are a new proposal, planned and judged from the start. The approval covers a verdict "ask", never "deny".
   const args = frozenCopy(answer.modifiedArgs);
@@ -64,7 +66,7 @@ async function ask(rt: Runtime, call: CallScope, planned: PlannedCall): Promise<
   if (edited.verdict.verdict === 'deny') return refused(edited.verdict);
   const digest = digestCall(call, edited);
   if (answer.digest !== undefined && answer.digest !== digest) return changedSince(edited);
-  return { ...edited, approvedDigest: digest };
+  return { ...edited, approvedDigest: digest, agreedPaths };
 }
 
 /** Asks, while the calls around this one wait with it. */
@@ -83,7 +85,8 @@ function admitEarlier(call: CallScope, planned: PlannedCall, earlier: ApprovalRe
   const digest = digestCall(call, planned);
   if (digest !== (earlier.edited?.digest ?? earlier.digest)) return changedSince(planned);
   noteChanges(call, earlier.edited?.changed);
-  return { ...planned, approvedDigest: digest };
+  const agreedPaths = pathsShown(planned, (earlier.edited ?? earlier).shown);
+  return { ...planned, approvedDigest: digest, agreedPaths };
 }
 
 /** Returns whether the decision about a call may be outdated when its turn comes. */
@@ -105,7 +108,7 @@ export interface RejudgedCall {
  * turn again afterwards.
  */
 export async function judgeAgain(rt: Runtime, call: CallScope, before: PlannedCall): Promise<RejudgedCall | Ending> {
-  const { tool, input, approvedDigest } = before;
+  const { tool, input, approvedDigest, agreedPaths = [] } = before;
   const found = findTool(rt, call.request);
   if (!found.ok) return unknown(found);
   if (isRedefined(tool, found)) return changedSince({ tool });
@@ -114,7 +117,7 @@ export async function judgeAgain(rt: Runtime, call: CallScope, before: PlannedCa
   if (now.verdict.verdict === 'deny') return refused(now.verdict);
   if (approvedDigest !== undefined) {
     if (digestCall(call, now) !== approvedDigest) return changedSince(now);
-    return mayStart({ ...now, approvedDigest });
+    return mayStart({ ...now, approvedDigest, agreedPaths });
   }
   if (now.verdict.verdict === 'allow') return mayStart(now);
   if (isCertainToFail(before.access, now.subject.access)) return mayStart(before);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type ApprovalRecord,
   EXPIRED_DECISION,
+  type PresentedCall,
   stateOfDecision,
   WITHDRAWN_DECISION,
 } from '../../kernel/call/approval.ts';
@@ -35,8 +36,8 @@ interface ApproverAnswer {
   readonly digest: string | undefined;
 }
 
-/** An approval with the digest that was asked about, which is compared again when the call's turn comes. */
-type ApprovedAnswer = ApproverAnswer & { readonly asked: string };
+/** An approval with what was shown and its digest, which is compared again when the call's turn comes. */
+type ApprovedAnswer = ApproverAnswer & { readonly asked: string; readonly shown: PresentedCall };
 
 /** Asks the approver and waits. Every answer but a plain approval ends the call before it starts. */
 export async function askPerson(rt: Runtime, call: CallScope, question: PlannedCall): Promise<ApprovedAnswer | Ending> {
@@ -60,7 +61,7 @@ export async function askPerson(rt: Runtime, call: CallScope, question: PlannedC
   const { approved, message, modifiedArgs } = answer;
   if (!approved) return refusal(tool, message);
   noteChanges(call, modifiedArgs && changedWhenRun(tool, args, modifiedArgs));
-  return { ...answer, asked: digest };
+  return { ...answer, asked: digest, shown };
 }
 
 interface ReceivedAnswer {

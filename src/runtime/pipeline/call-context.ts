@@ -36,6 +36,8 @@ export interface ContextOwner {
   readonly admitted: readonly Access[] | null;
   /** Where the paths lead that it may change. */
   readonly places: readonly PlannedPlace[] | undefined;
+  /** The paths whose change a person was shown and agreed to. */
+  readonly agreedPaths: readonly string[] | undefined;
 }
 
 /** The context that a tool gets: its settings, files, commands and web, and no access to its own record. */
@@ -214,5 +216,8 @@ class WorldCaller implements Caller {
   }
   get places(): readonly PlannedPlace[] | undefined {
     return this.#call.places;
+  }
+  get agreedPaths(): readonly string[] | undefined {
+    return this.#call.agreedPaths;
   }
 }

@@ -100,6 +100,8 @@ export class CallScope {
   admitted: readonly Access[] | null = null;
   /** Where the paths lead that it may change. */
   places: readonly PlannedPlace[] | undefined;
+  /** The paths whose change a person was shown and agreed to. */
+  agreedPaths: readonly string[] | undefined;
   #cancel: AbortSignal | undefined;
   /** The wait for the code of others that is under way; that for the tool's `run`, once it has started. */
   #wait: BoundedWait | undefined;

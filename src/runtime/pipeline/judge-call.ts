@@ -39,6 +39,8 @@ export interface PlannedCall extends ProposedCall {
    * The digest that a person approved. It is compared again when the call's turn comes, because it may wait for others.
    */
   readonly approvedDigest: string | undefined;
+  /** The paths that it changes and whose change was shown to that person as a whole. Left out: none. */
+  readonly agreedPaths?: readonly string[];
 }
 
 /** plan → policy. A call that cannot work ends here, whatever the mode, unless a rule or the file policy denies it. */

@@ -46,11 +46,12 @@ function start(rt: Runtime, call: CallScope, admitted: PlannedCall): MaybePromis
 }
 
 function run(rt: Runtime, call: CallScope, planned: PlannedCall, at: number): MaybePromise<Ending> {
-  const { tool, input, access, places, derived } = planned;
+  const { tool, input, access, places, derived, agreedPaths } = planned;
   call.throwIfCancelled();
   call.stage = 'tool';
   call.admitted = access;
   call.places = places;
+  call.agreedPaths = agreedPaths;
   call.startedAt = at;
   call.startedMonotonic = rt.clock.monotonic();
   const seconds = tool.seconds?.(input, call.ctx);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { errnoOf } from '../../host/errno.ts';
 import { digestOf } from '../../host/file-version.ts';
 import { makePrivateFolder } from '../../host/private-folder.ts';
+import { foldersAbove } from '../../kernel/text/folders-above.ts';
 
 /** A path that a call of the agent put something at. A folder stands for all that is found below it. */
 export interface AgentFile {
@@ -65,6 +66,14 @@ export class AgentFiles {
       return known === undefined || (isMoved && !known.isMoved);
     };
     this.#append(changes.filter(isNew).map(lineOf));
+  }
+
+  /** Whether a text at a path is none of the agent's, or one that a person agreed to. */
+  isAgreed(path: string, digest: string): boolean {
+    this.#follow();
+    const known = this.#files.get(keyOf(path));
+    if (known !== undefined) return known.before === digest || known.agreed.has(digest);
+    return !foldersAbove(path).some((folder) => this.#files.has(keyOf(folder)));
   }
 
   noteAgreed(texts: readonly { readonly path: string; readonly digest: string }[]): void {

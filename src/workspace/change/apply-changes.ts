@@ -8,7 +8,7 @@ import { failpoint } from '../../kernel/failpoint.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { AppliedChange, Change, RehearsedChange } from '../../kernel/world/workspace.ts';
 import { createYielder } from '../../kernel/yielding.ts';
-import type { NotedChange } from '../authorship/agent-files.ts';
+import { type AgreedChange, agreedChanges, noteAgreed, noteChanges } from '../authorship/note-changes.ts';
 import type { ChangeSet, RecordedChange } from '../journal/change-set.ts';
 import { Journal } from '../journal/journal.ts';
 import { revert } from '../journal/revert.ts';
@@ -81,9 +81,11 @@ async function applyOnce(
       abandonMakings();
       return prepared;
     }
+    let agreed: readonly AgreedChange[] = [];
     const ordered = isStaged(changes) ? inSafeOrder(prepared.value) : prepared.value;
     const begun = await begin(ordered, announce, (recorded) => {
-      writer.agentFiles.note(ordered.flatMap(notedChange));
+      agreed = agreedChanges(writer, changes, prepared.value);
+      noteChanges(writer, ordered);
       const set = journal?.newSet({ ...about, changes: recorded, ...(stage !== undefined && { stage }) });
       if (set !== undefined) journal?.begin(set);
       return set;
@@ -91,24 +93,12 @@ async function applyOnce(
     abandonMakings();
     if (!begun.ok) return begun;
     const performed = await performAll(writer, scope, { ordered, set: begun.value });
-    return performed.ok ? ok(prepared.value.map(({ applied }) => applied)) : performed;
+    if (!performed.ok) return performed;
+    noteAgreed(writer, agreed);
+    return ok(prepared.value.map(({ applied }) => applied));
   } finally {
     scope.folders.close();
   }
-}
-
-/** Packages that a command installs are the registry's. */
-function notedChange({ recorded, before }: PreparedChange): NotedChange[] {
-  const { kind } = recorded;
-  if (kind === 'delete' || kind === 'mode') return [];
-  if (kind === 'take' && liesInPackages(recorded.path)) return [];
-  return [
-    { path: kind === 'move' ? recorded.to : recorded.path, isMoved: kind === 'move', before: before ?? (() => null) },
-  ];
-}
-
-function liesInPackages(path: string): boolean {
-  return /(?:^|\/)node_modules(?:\/|$)/i.test(path);
 }
 
 function newScope(root: WorkspaceRoot, deleted: DeletedPaths, copies: SetScope['copies']): SetScope {

@@ -25,6 +25,8 @@ export interface Writer {
   readonly authors: ChangeAuthors;
   /** The paths that calls put files at, for as long as the workspace is known. */
   readonly agentFiles: AgentFiles;
+  /** The paths, as the changes name them, to whose new text a person has agreed. */
+  readonly agreedPaths?: readonly string[];
   /** Checks only: no folder is made, nothing is kept. */
   readonly rehearsal?: boolean;
   /** Called before a folder is made for a change. Throws what the system throws; then it is not made. */
