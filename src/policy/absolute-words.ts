@@ -1,10 +1,7 @@
 import { posix } from 'node:path';
-import type { Access } from '../kernel/tool/access.ts';
 import { parseScript } from '../shell/parse-script.ts';
-import type { AccessJudgement } from './access-judgement.ts';
+import type { AccessJudgement, ProcessRun } from './access-judgement.ts';
 import { absolutePath } from './mode.ts';
-
-type ProcessRun = Extract<Access, { kind: 'process.run' }>;
 
 /** Other names by which the kernel gives a process its folders. */
 const BY_PROCESS = /^\/proc\/(?:self|thread-self|\d+)\/(?:task\/\d+\/)?(?:cwd|root|fd)(?:\/|$)/;

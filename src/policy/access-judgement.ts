@@ -1,6 +1,8 @@
 import type { Access } from '../kernel/tool/access.ts';
 import type { RuleVerdict } from './rules/rule.ts';
 
+export type ProcessRun = Extract<Access, { kind: 'process.run' }>;
+
 /** The judgement of one thing that a call touches. */
 export interface AccessJudgement {
   readonly what: string;

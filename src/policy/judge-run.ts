@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Subject } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
-import { type AccessJudgement, type JudgedAccess, strictest } from './access-judgement.ts';
+import { type AccessJudgement, type JudgedAccess, type ProcessRun, strictest } from './access-judgement.ts';
 import { judgeUnagreed } from './agreement/judge-unagreed.ts';
 import {
   AMBIGUOUS,
@@ -24,8 +24,6 @@ import { isExactRule, type Rule } from './rules/rule.ts';
 /** The rules behind questions about a process that goes on, and about a live run where nothing stages. */
 export const BACKGROUND = 'background';
 export const WRITES_FILES = 'writes files';
-
-type ProcessRun = Extract<Access, { kind: 'process.run' }>;
 
 /**
  * Judges a command by its words, before it starts. With a stage only these need approval: the network, effects outside the

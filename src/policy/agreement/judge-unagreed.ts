@@ -1,15 +1,12 @@
 import { posix } from 'node:path';
 import type { Subject } from '../../kernel/ports.ts';
 import { oneLine } from '../../kernel/text/visible.ts';
-import type { Access } from '../../kernel/tool/access.ts';
 import { obeysFile, onlyReads, runsScripts } from '../../kernel/world/project-files.ts';
 import { NOTHING_UNAGREED, type UnagreedTexts } from '../../kernel/world/unagreed-texts.ts';
 import { programName } from '../../shell/program-name.ts';
-import type { AccessJudgement } from '../access-judgement.ts';
+import type { AccessJudgement, ProcessRun } from '../access-judgement.ts';
 import type { CommandPart } from '../commands/command-judgement.ts';
 import { filesNamedBy } from './named-files.ts';
-
-type ProcessRun = Extract<Access, { kind: 'process.run' }>;
 
 /** The rule behind a refusal of mode strict: the command would run a text that nobody has agreed to. */
 const NOT_AGREED = 'not agreed';

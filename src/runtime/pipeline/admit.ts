@@ -9,11 +9,10 @@ import { pauseParents } from '../order/pause-parents.ts';
 import { findTool } from '../registry/find-tool.ts';
 import { earlierAnswer } from '../resume/resume.ts';
 import type { Runtime } from '../runtime.ts';
-import { pathsShown } from './agreed-texts.ts';
 import { askPerson, changedSince, noteChanges, refusedEarlier } from './ask-person.ts';
 import { type CallScope, type Ending, ending } from './call-scope.ts';
 import { judgeCall, type PlannedCall, type ProposedCall, refused } from './judge-call.ts';
-import { digestCall } from './present-call.ts';
+import { digestCall, pathsShown } from './present-call.ts';
 import { runBeforeHooks } from './run-hooks.ts';
 
 /**

@@ -49,7 +49,7 @@ export function agreedChanges(
   });
 }
 
-/** Notes the texts once they are there. What cannot be noted is agreed to again another time. */
+/** Notes the texts once they are there. One that cannot be noted must be agreed to again. */
 export function noteAgreed({ root, agentFiles }: Writer, changes: readonly AgreedChange[]): void {
   const texts = changes.flatMap(({ path, digest }) => {
     const now = wholeContent(root, path);
