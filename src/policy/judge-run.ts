@@ -3,9 +3,9 @@ import type { Subject } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
 import { type AccessJudgement, type JudgedAccess, type ProcessRun, strictest } from './access-judgement.ts';
+import type { CommandUse } from '../shell/command-plan.ts';
 import { judgeUnagreed } from './agreement/judge-unagreed.ts';
 import {
-  AMBIGUOUS,
   ASSIGNMENT,
   BY_CHANGES,
   type CommandJudgement,
@@ -35,7 +35,7 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
   const judgement = judgeWords(access, subject, { ...options, rules: about });
   if (access.code !== undefined) return judgeCode(access, judgement, { ...options, tool: subject.tool });
   const isRestricted = about.some(({ verdict }) => verdict !== 'allow');
-  const cover = coverOf(judgement, access);
+  const cover = coverOf(judgement, access, effects);
   const words = judgement.parts.map((part) => judgePart(part, { mode, isRestricted }));
   const parts = [
     ...words,
@@ -83,10 +83,21 @@ function isAboutCommands({ patterns, hosts, text }: Rule): boolean {
  * Returns one of the user's rules, one with a wildcard if there is any, when these cover the whole command: each part is allowed by one or has no effect of its
  * own, and nothing changes what the words mean.
  */
-function coverOf({ parts }: CommandJudgement, { env = [] }: ProcessRun): string | undefined {
+function coverOf(
+  { parts, plan }: CommandJudgement,
+  { env = [] }: ProcessRun,
+  effects: CommandEffects,
+): string | undefined {
+  // Nothing takes back there what a variable makes of a word.
+  if (effects === 'live' && plan.uses.some(isComputed)) return undefined;
   if (!parts.every(isCovered) || !env.every((name) => isHarmlessVariable(name))) return undefined;
   const rules = parts.flatMap(({ allowedBy, rule }) => (allowedBy === 'user' ? [rule] : []));
   return rules.find((rule) => !isExactRule(rule)) ?? rules[0];
+}
+
+function isComputed({ name, words, args }: CommandUse): boolean {
+  if (name === null) return words.length > 0;
+  return !/^(?:echo|printf|test|\[|\[\[)$/.test(name) && args.some(({ value, home }) => value === null && !home);
 }
 
 function isCovered({ verdict, rule, program, allowedBy }: CommandPart): boolean {
@@ -109,7 +120,7 @@ function judgePart(part: CommandPart, { mode, isRestricted }: { mode: Mode; isRe
   if (verdict !== 'ask') return judged;
   // Without network and outside of nothing it can do no harm: it fails.
   if (isOutside) return mode === 'plan' ? staged(judged) : { ...judged, liftable: loses === undefined };
-  const isUnknown = rule === NOT_UNDERSTOOD || rule === AMBIGUOUS;
+  const isUnknown = rule === NOT_UNDERSTOOD;
   const matters = isUnknown ? isRestricted : rule !== ENVIRONMENT;
   return matters || mode === 'strict' ? judged : staged(judged);
 }

@@ -2,8 +2,8 @@ import { type Command, forEachChild, type ParsedScript, parse, type Redirect, ty
 import { codePointName, HIDDEN } from '../kernel/text/invisible.ts';
 import { isObeyedVariable } from '../kernel/world/environment.ts';
 import { readPlain } from './read-plain.ts';
-import type { Redirection, SimpleCommand, VariableValue } from './simple-command.ts';
-import { operandsAmong, plainWord, shellWord } from './words.ts';
+import type { Redirection, SimpleCommand } from './simple-command.ts';
+import { shellWord } from './words.ts';
 
 export interface ShellScript {
   readonly commands: readonly SimpleCommand[];
@@ -15,23 +15,24 @@ export interface ShellScript {
   readonly forkBomb: boolean;
   /** Its words are all known, and every shell reads it alike: only then an allow rule counts. */
   readonly isPlain: boolean;
-  /** Words that variables get their text from: `X=/`, `for d in /`, `read X <<< /`. */
-  readonly values: readonly VariableValue[];
+  /** It is too much to be read as commands. */
+  readonly isUnread: boolean;
 }
 
-/** How deep pipelines around a command are followed. */
-const MAX_NESTING = 40;
+/** Of more commands none is judged by itself, but all of them as a text. */
+export const MAX_COMMANDS = 500;
+/** How many pipelines around a command count. */
+const MAX_NESTING = 8;
 /** Longer scripts are never judged: no person would read them in an approval either. */
 const MAX_CHARACTERS = 100_000;
 /** Braces, heredocs or nesting levels times characters: from each of them the grammar reads on to its end. */
-const MAX_STEPS = 50_000_000;
+const MAX_STEPS = 2_000_000;
 
 /** Returns every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
 export function parseScript(source: string): ShellScript {
   if (source.length > MAX_CHARACTERS) return unparsed('it is longer than 100,000 characters');
   const plain = readPlain(source);
-  if (plain !== undefined)
-    return { ...plain, problems: [], forkBomb: false, isPlain: true, values: valuesOf(plain.commands) };
+  if (plain !== undefined) return { ...plain, problems: [], forkBomb: false, isPlain: true, isUnread: false };
   const braces = source.match(/\{(?![\s}])|<</g)?.length ?? 0;
   if (braces * source.length > MAX_STEPS) return unparsed('it has more braces or heredocs than can be checked');
   if (nestingDepth(source) * source.length > MAX_STEPS) return unparsed('it nests too deep');
@@ -40,7 +41,6 @@ export function parseScript(source: string): ShellScript {
     hiddenCharacter === null ? [] : [`it holds the invisible character ${codePointName(hiddenCharacter[0])}`];
   const commands: SimpleCommand[] = [];
   const pipelines: SimpleCommand[][][] = [];
-  const values: VariableValue[] = [];
   let forkBomb = false;
   let arithmetic = 0;
   try {
@@ -52,10 +52,11 @@ export function parseScript(source: string): ShellScript {
   if (source.includes('$[')) problems.push(COMPUTES);
   // Two parentheses in a row are arithmetic to one shell and nested commands to another.
   if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
-  return { commands, pipelines, problems: [...new Set(problems)], forkBomb, isPlain: false, values };
+  return { commands, pipelines, problems: [...new Set(problems)], forkBomb, isPlain: false, isUnread: false };
 
   /** `stages`: the stages of pipelines around the node. Where they nest deeper than that, the second parser gives up. */
   function visit(node: SyntaxNode, text: string, stages: readonly SimpleCommand[][]): void {
+    if (commands.length > MAX_COMMANDS) return;
     const own = node.type === 'Script' ? (node.source ?? text) : text;
     const problem = problemOf(node);
     if (problem !== undefined) problems.push(problem);
@@ -63,16 +64,9 @@ export function parseScript(source: string): ShellScript {
     if (node.type === 'Command') {
       const command = simpleCommand(node, own);
       commands.push(command);
-      values.push(...valuesFromBuiltin(command));
       for (const stage of stages.slice(-MAX_NESTING)) stage.push(command);
     }
     if (node.type === 'Function' && callsItself(node)) forkBomb = true;
-    if (node.type === 'Assignment') {
-      const words = node.value.type === 'Word' ? [node.value] : node.value.elements;
-      values.push(...words.map((word) => ({ name: node.name, word: shellWord(word) })));
-    }
-    if (node.type === 'For' || node.type === 'Select')
-      values.push(...(node.wordlist ?? []).map((word) => ({ name: node.name.text, word: shellWord(word) })));
     if (node.type === 'Redirected') {
       const redirections = node.redirects.flatMap((redirect) => toRedirection(redirect, own));
       if (redirections.length > 0)
@@ -110,23 +104,7 @@ function nestingDepth(source: string): number {
 }
 
 function unparsed(why: string): ShellScript {
-  return { commands: [], pipelines: [], problems: [why], forkBomb: false, isPlain: false, values: [] };
-}
-
-function valuesOf(commands: readonly SimpleCommand[]): VariableValue[] {
-  const assigned = commands.flatMap(({ assignments }) => assignments);
-  const words = assigned.map(({ name, text }) => ({ name, word: plainWord(text.slice(name.length + 1)) }));
-  return [...words, ...commands.flatMap(valuesFromBuiltin)];
-}
-
-/** Builtins that give variables a text without an assignment. `@` stands for the script's own arguments. */
-function valuesFromBuiltin({ words: [first, ...args], input }: SimpleCommand): VariableValue[] {
-  const operands = operandsAmong(args);
-  if (first?.value === 'set') return operands.map((word) => ({ name: '@', word }));
-  if (first?.value === 'printf' && args[0]?.value === '-v')
-    return args.slice(2).map((word) => ({ name: args[1]?.value ?? '', word }));
-  if (input === undefined || !/^(read|mapfile|readarray)$/.test(first?.value ?? '')) return [];
-  return operands.map(({ value }) => ({ name: value ?? '', word: plainWord(input.trim()) }));
+  return { commands: [], pipelines: [], problems: [why], forkBomb: false, isPlain: false, isUnread: true };
 }
 
 /** Why a node cannot be judged: it changes the meaning of other words, or runs text as code. */

@@ -52,6 +52,13 @@ export function isPrecious(word: ShellWord, cwds: readonly string[], where: Surr
   const { root, home } = where;
   // The whole word counts too: `x*/../../..` goes up again behind the pattern.
   const tried = word.pattern ? [beforePattern(word.value), word.value] : [word.value];
+  // Resolving a path takes longest, and a script may have many words: these stay below the folder that they start from.
+  if (
+    !word.value.startsWith('/') &&
+    !word.value.includes('..') &&
+    cwds.every((cwd) => `${cwd}/`.startsWith(`${root}/`))
+  )
+    return false;
   return cwds.some((cwd) => tried.some((value) => isOneAt(posix.resolve(cwd, value || '.'))));
 
   function isOneAt(path: string): boolean {
@@ -76,17 +83,22 @@ function isPreciousWhenComputed(text: string, where: Surroundings): boolean {
   return front !== undefined && isPrecious(plainWord(front), ['/'], where);
 }
 
+/** No file has a longer path: a longer word is code or data. */
+const MAX_PATH_CHARACTERS = 4096;
+
 /** The sensitive file that a word names, and why it is one. Which files a pattern matches is known only at run time. */
 export function sensitiveTarget(
   word: ShellWord,
   cwds: readonly string[],
   where: Surroundings,
 ): { readonly path: string; readonly reason: string } | undefined {
-  if (word.pattern) return undefined;
-  for (const place of targetsOf(word, cwds, where)) {
-    if (place.kind !== 'inside') continue;
-    const { access, rule } = where.files.judge(place.path);
-    if (access === 'hidden') return { path: place.path, reason: rule?.reason ?? 'it is sensitive' };
+  if (word.pattern || word.value === null || cwds.length === 0) return undefined;
+  // The script may have gone into a folder: then `../.env` is here.
+  const behindUps = posix.normalize(word.value).replace(/^(?:\.\.\/)+/, '');
+  const inside = targetsOf(word, cwds, where).flatMap((place) => (place.kind === 'inside' ? [place.path] : []));
+  for (const path of behindUps.startsWith('/') ? inside : [...inside, behindUps]) {
+    const { access, rule } = where.files.judge(path.slice(0, MAX_PATH_CHARACTERS));
+    if (access === 'hidden') return { path, reason: rule?.reason ?? 'it is sensitive' };
   }
   return undefined;
 }

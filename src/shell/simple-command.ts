@@ -23,8 +23,3 @@ export interface SimpleCommand {
   /** The text of its heredoc or here-string, as written; undefined without one. */
   readonly input: string | undefined;
 }
-
-export interface VariableValue {
-  readonly name: string;
-  readonly word: ShellWord;
-}

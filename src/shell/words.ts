@@ -14,8 +14,6 @@ export interface ShellWord {
   readonly home: boolean;
   /** Holds a command substitution or another piece of shell. */
   readonly runs: boolean;
-  /** Inserted at run time by `find` or `xargs`: as one word, or as any number of words. */
-  readonly later?: 'one' | 'many';
 }
 
 export function shellWord(word: Word): ShellWord {

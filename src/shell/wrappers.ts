@@ -1,133 +1,164 @@
 import { isHarmlessVariable } from '../kernel/world/environment.ts';
-import { commandsPerFile, commandsPerLine } from './find-xargs.ts';
-import { parseFlags } from './flags.ts';
-import { commandStart, isAssignment, PREFIXES, type Prefix } from './prefixes.ts';
-import { evalScript, SHELLS, shellScript, trapScript } from './shells.ts';
 import { isTrickyBuiltin } from './tricky-builtins.ts';
 import { plainWord, type ShellWord } from './words.ts';
-import { joined, unseen, type WrappedCommand } from './wrapped-command.ts';
+
+/** One thing that a command runs besides itself. `script`: text that a shell reads; `unseen`: a command that cannot be known here. */
+export type InnerCommand =
+  | { readonly kind: 'words'; readonly words: readonly ShellWord[] }
+  | { readonly kind: 'script'; readonly source: string; readonly shell?: string }
+  | { readonly kind: 'unseen'; readonly why: string };
+
+/** Words that are inserted at run time: a file that `find` finds, a line that `xargs` reads. */
+const LATER: ShellWord = { ...plainWord('{}'), value: null };
+
+/** Shells, also those that read a text in their own way. */
+export const SHELLS: ReadonlySet<string> = new Set(
+  'sh bash dash zsh ksh ksh93 mksh ash fish rbash csh tcsh elvish nu xonsh pwsh powershell'.split(' '),
+);
+
+const DURATION = String.raw`\d+(?:\.\d+)?[smhd]? `;
+
+/**
+ * Programs that only start the command behind their own words, and those words, each with a blank behind it. With any other word the
+ * command counts as unseen, so that no value of an option is taken for a program.
+ */
+const OWN_WORDS: Readonly<Record<string, RegExp>> = {
+  env: /^(?:[A-Za-z_]\w*=\S* )*$/,
+  nohup: /^$/,
+  setsid: /^(?:-[cfw]+ )*$/,
+  nice: /^(?:-n ?-?\d+ |-\d+ |--adjustment=-?\d+ )?$/,
+  ionice: /^(?:-t |-[cn] ?\d )*$/,
+  timeout: new RegExp(
+    `^(?:-v |--(?:foreground|preserve-status|verbose) |(?:-k ?|--kill-after[= ])${DURATION}|(?:-s ?|--signal[= ])\\w+ )*${DURATION}$`,
+  ),
+  stdbuf: /^(?:-[ioe] ?[0L\d]\w* )+$/,
+  time: /^(?:-p )?$/,
+  command: /^(?:-p )?$/,
+  builtin: /^$/,
+  exec: /^(?:-[cl]+ |-a \S+ )*$/,
+  busybox: /^$/,
+  toybox: /^$/,
+  sudo: /^(?:-[EHSbn]+ |-[gu] ?\w+ )*$/,
+  doas: /^(?:-n |-u ?\w+ )*$/,
+  xargs: /^(?:-[0rtx]+ |--null |--no-run-if-empty |-[LPn] ?\d+ |-[Id] ?\S+ )*$/,
+};
+const MAX_OWN_WORDS = 12;
+
+/** Programs that start what stands behind words of which no table is kept: of these a computed word may be the program. */
+const STARTERS = new Set(
+  `strace ltrace flock watch chroot taskset chrt parallel unshare nsenter systemd-run su runuser script chronic unbuffer
+  fakeroot catchsegv xvfb-run rtk`.split(/\s+/),
+);
 
 /** The commands that this command runs, besides itself. Empty for a command that runs no other. */
-export function innerCommands(name: string, args: readonly ShellWord[]): readonly WrappedCommand[] {
-  if (SHELLS.has(name)) return shellScript(name, args);
-  const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
-  if (special !== undefined) return special(args);
-  if (name === 'env') return withEnvironment(args);
+export function innerCommands(name: string, args: readonly ShellWord[]): readonly InnerCommand[] {
+  if (SHELLS.has(name)) return [scriptOf(name, args)];
+  if (name === 'eval')
+    return args.every(isKnown) ? [script(args.map(({ seen }) => seen).join(' '))] : [unseenText(name)];
+  if (name === 'trap') return trapped(args);
+  if (/^(?:find|fd|fdfind)$/.test(name)) return commandsPerFile(args);
   if (isTrickyBuiltin(name, args)) return [unseen('it runs text as code, or changes what words mean to the shell')];
-  const prefix = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
-  if (prefix !== undefined) return behind(name, args, prefix);
+  if (name === 'command' && /^-[vV]$/.test(args[0]?.seen ?? '')) return [];
+  if (Object.hasOwn(OWN_WORDS, name)) return behindOwnWords(name, args);
+  if (STARTERS.has(name)) return args.every(isKnown) && name !== 'parallel' ? [] : [unseenText(name)];
   const part = /(?:^|\/)git-([a-z-]+)$/.exec(name)?.[1];
-  if (part !== undefined) return [{ kind: 'words', words: [plainWord('git'), plainWord(part), ...args] }];
-  return name === 'parallel' ? [unseen('parallel runs what it reads')] : [];
+  return part === undefined ? [] : [{ kind: 'words', words: [plainWord('git'), plainWord(part), ...args] }];
 }
 
-const SPECIAL: Readonly<Record<string, (args: readonly ShellWord[]) => readonly WrappedCommand[]>> = {
-  eval: evalScript,
-  trap: trapScript,
-  find: commandsPerFile,
-  fd: commandsPerFile,
-  fdfind: commandsPerFile,
-  xargs: commandsPerLine,
-};
+/** Programs that add nothing of their own; the verdict about what they run is the whole verdict. */
+const TRANSPARENT = new Set(
+  'env nohup nice ionice timeout stdbuf time command builtin xargs bash sh dash eval trap setsid'.split(' '),
+);
 
-function withEnvironment(args: readonly ShellWord[]): readonly WrappedCommand[] {
-  const env = PREFIXES['env'] as Prefix;
-  const split = splitAt(args);
-  const inner = split === -1 ? behind('env', args, env) : splitString(args.slice(split));
-  const own = args.slice(0, split === -1 ? commandStart(args, env) : split + 1);
-  if (!takesAway(own) || !inner.some(mayNeedVariables)) return inner;
-  return [unseen('without variables that it takes away, programs of the project may run'), ...inner];
+/** Whether a rule for this command has no effect, because only the command behind it is judged. */
+export function isTransparent(name: string, inner: readonly InnerCommand[]): boolean {
+  return TRANSPARENT.has(name) && inner.length > 0;
 }
 
-/** Whether a shell or git is among the words: any word may be the program that it starts in the end. */
-function mayNeedVariables(inner: WrappedCommand): boolean {
-  const words = inner.kind === 'words' ? inner.words : [];
-  return words
-    .map(({ value }) => value?.replace(/^.*\//s, '') ?? '')
-    .some((name) => SHELLS.has(name) || name === 'git');
+function isKnown({ value, pattern }: ShellWord): boolean {
+  return value !== null && !pattern;
 }
 
-/** Whether variables are removed on which safety depends: a shell without PATH also looks in its own folder, and variables tell git what it must not start. */
-function takesAway(own: readonly ShellWord[]): boolean {
-  const all = own.some(({ seen }) => /^(?:-[0v]*i.*|-|--ignore-environment)$/s.test(seen));
-  const some = own.some(({ seen }) => /^(?:-[0v]*u|--unset)/.test(seen));
-  return all || (some && own.some(({ value }) => value === null || /PATH|GIT_/.test(value)));
+function script(source: string, shell?: string): InnerCommand {
+  return { kind: 'script', source, ...(shell && { shell }) };
 }
 
-function behind(name: string, args: readonly ShellWord[], prefix: Prefix): readonly WrappedCommand[] {
-  const start = commandStart(args, prefix);
-  if (start === undefined) return [unseen(`the options of ${name} are not all known`)];
-  const words = args.slice(start);
-  const own = args.slice(0, start);
-  const set = own.filter(isAssignment);
-  const risky = set.find((word) => !isHarmlessAssignment(word));
-  const warned = risky === undefined ? [] : [unseen(`${risky.text} may change what runs`)];
-  if (words.length === 0) return warned;
-  const [first, script] = words;
-  if (/^(-c|--command)$/.test(first?.value ?? '') && script !== undefined)
-    return [...warned, { kind: 'script', source: joined([script]) }];
-  if (isJoined(own, prefix)) return [...warned, { kind: 'script', source: joined(words) }];
-  const folder = name === 'chroot' ? plainWord('/') : folderOf(own, prefix);
-  return [...warned, { kind: 'words', words, ...(folder && { folder }) }];
+function unseen(why: string): InnerCommand {
+  return { kind: 'unseen', why };
 }
 
-function isJoined(own: readonly ShellWord[], prefix: Prefix): boolean {
-  const { joins, direct = [] } = prefix;
-  if (joins === undefined) return false;
-  const flags = parseFlags(own, prefix);
-  const has = (names: readonly string[]) =>
-    'options' in flags && flags.options.some(({ name }) => names.includes(name));
-  return joins === true ? !has(direct) : has(joins);
+function unseenText(name: string): InnerCommand {
+  return unseen(`${name} runs computed text`);
 }
 
-function folderOf(own: readonly ShellWord[], prefix: Prefix): ShellWord | undefined {
-  if (prefix.folder === undefined) return undefined;
-  const flags = parseFlags(own, prefix);
-  if ('unknown' in flags) return undefined;
-  return flags.options.findLast(({ name }) => prefix.folder?.includes(name))?.value;
+function behindOwnWords(name: string, args: readonly ShellWord[]): readonly InnerCommand[] {
+  let [own, text] = [-1, ''];
+  for (let at = 0; at <= Math.min(args.length, MAX_OWN_WORDS); at++) {
+    if (OWN_WORDS[name]?.test(text)) own = at;
+    const next = args[at];
+    if (next === undefined || !isKnown(next) || /\s/.test(next.seen)) break;
+    text += `${next.seen} `;
+  }
+  const from = args[own]?.value === '--' ? own + 1 : own;
+  const words = args.slice(from);
+  if (own === -1 || words[0]?.seen.startsWith('-')) return [unseen(`the options of ${name} are not all known`)];
+  const risky = name === 'env' ? args.slice(0, own).find(isRisky) : undefined;
+  const inner =
+    words.length === 0 ? [] : [{ kind: 'words' as const, words: withLater(name, args.slice(0, own), words) }];
+  return risky === undefined ? inner : [unseen(`${risky.text} may change what runs`), ...inner];
 }
 
-/** False for a variable that may change what runs. */
-function isHarmlessAssignment(word: ShellWord | undefined): boolean {
-  const [, name = '', value] = /^([^=]*)=(.*)$/s.exec(word?.value ?? '') ?? [];
-  return isHarmlessVariable(name, value);
+/** Whether a variable may change what runs. To `env` any word with `=` is one. */
+function isRisky({ seen }: ShellWord): boolean {
+  const at = seen.indexOf('=');
+  return !isHarmlessVariable(seen.slice(0, at), seen.slice(at + 1));
 }
 
-/** The position of `-S` among the options of `env`; behind an option with a value, or a command, it has another meaning. */
-function splitAt(args: readonly ShellWord[]): number {
-  const at = args.findIndex(({ seen }) => !/^(?:-[i0v]*|--ignore-environment|--null|--debug)$/.test(seen));
-  return /^-[i0v]*S|^--split-string(?:=|$)/.test(args[at]?.seen ?? '') ? at : -1;
+/** Of `xargs` the words that it reads: in the place of a text, and at the end. */
+function withLater(name: string, own: readonly ShellWord[], words: readonly ShellWord[]): readonly ShellWord[] {
+  if (name !== 'xargs') return words;
+  const texts = own.flatMap(({ seen }, at) => (seen.startsWith('-I') ? seen.slice(2) || own[at + 1]?.seen || [] : []));
+  return [...words.map((word) => (texts.some((text) => word.seen.includes(text)) ? LATER : word)), LATER];
 }
 
-/** `args` begin with the option. The words behind its text are passed on unchanged. */
-function splitString([option, ...args]: readonly ShellWord[]): readonly WrappedCommand[] {
-  const glued = /^(?:-[i0v]*S|--split-string=)(.+)$/s.exec(option?.value ?? '')?.[1];
-  const text = glued ?? args[0]?.value ?? null;
-  const behind = glued === undefined ? args.slice(1) : args;
-  if (
-    option?.value == null ||
-    option.pattern ||
-    text === null ||
-    (glued === undefined && args[0]?.pattern) ||
-    /[\0\\$"'#]/.test(text)
-  )
-    return [unseen('env -S splits text in its own way')];
-  const words = [...text.split(/\s+/).filter(Boolean).map(plainWord), ...behind];
-  const first = words.findIndex((word) => word.value === null || !/^\w+=/.test(word.value));
-  if (first === -1) return [unseen('env -S has no command')];
-  const inner: WrappedCommand = { kind: 'words', words: words.slice(first) };
-  const isPlain = words.slice(0, first).every(isHarmlessAssignment) && !words[first]?.value?.startsWith('-');
-  if (isPlain) return [inner];
-  return [unseen('env -S sets what may change what runs'), inner];
+const SHELL_OPTION = /^(?:-[eilnouvx]+|--(?:login|norc|noprofile)|errexit|nounset|pipefail|xtrace)$/;
+
+/** The script that a shell is told to run. A word before the option may be the name of a file, or change what words mean. */
+function scriptOf(name: string, args: readonly ShellWord[]): InnerCommand {
+  const at = args.findIndex(({ value }) => /^-[eilnsuvx]*c[eilnsuvx]*$/.test(value ?? ''));
+  const text = args[at + 1];
+  if (at === -1) return unseen(`${name} runs a script that is not shown here`);
+  const isOrdinary = args.slice(0, at).every(({ value }) => SHELL_OPTION.test(value ?? ''));
+  if (!isOrdinary || text === undefined || !isKnown(text) || /^[-+]/.test(text.seen)) return unseenText(name);
+  return script(text.seen, name);
+}
+
+function trapped(args: readonly ShellWord[]): readonly InnerCommand[] {
+  const action = args.find(({ value }) => value !== '--');
+  if (action === undefined || /^(?:-|-l|)$/.test(action.value ?? 'computed')) return [];
+  return [isKnown(action) ? script(action.seen) : unseenText('trap')];
+}
+
+const MAX_ACTIONS = 20;
+
+/** The commands that `find` and `fd` run for each file. */
+function commandsPerFile(args: readonly ShellWord[]): readonly InnerCommand[] {
+  const starts = args.flatMap(({ value }, at) =>
+    /^(?:-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/.test(value ?? '') ? [at + 1] : [],
+  );
+  if (starts.length > MAX_ACTIONS) return [unseen('it runs more commands than can be checked')];
+  return starts.map((start) => {
+    const length = args.slice(start).findIndex(({ value }) => value === ';' || value === '+');
+    const words = length === -1 ? args.slice(start) : args.slice(start, start + length);
+    return { kind: 'words', words: words.map((word) => (word.seen.includes('{}') ? LATER : word)) };
+  });
 }
 
 /** The command's own name and those of the commands it wraps, outermost first. Cached, since several checks ask for it. */
 export function commandNames({ words }: { readonly words: readonly ShellWord[] }): readonly string[] {
-  const known = namesKnown.get(words);
-  if (known !== undefined) return known;
-  const names = namesBehind(words);
-  namesKnown.set(words, names);
-  return names;
+  const known = namesKnown.get(words) ?? namesBehind(words);
+  namesKnown.set(words, known);
+  return known;
 }
 
 const namesKnown = new WeakMap<readonly ShellWord[], readonly string[]>();
@@ -135,7 +166,7 @@ const namesKnown = new WeakMap<readonly ShellWord[], readonly string[]>();
 function namesBehind(words: readonly ShellWord[]): string[] {
   const names: string[] = [];
   const queue = [words];
-  for (let next = queue.shift(); next !== undefined && names.length < MAX_NAMES; next = queue.shift()) {
+  for (let next = queue.shift(); next !== undefined && names.length < MAX_WRAPPERS; next = queue.shift()) {
     const [first, ...args] = next;
     const name = first?.value?.replace(/^.*\//s, '');
     if (name === undefined) continue;
@@ -145,5 +176,5 @@ function namesBehind(words: readonly ShellWord[]): string[] {
   return names;
 }
 
-/** A command with more wrappers needs approval anyway. */
-const MAX_NAMES = 20;
+/** A command behind more wrappers is not looked for. */
+export const MAX_WRAPPERS = 8;

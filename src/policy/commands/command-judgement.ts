@@ -1,3 +1,5 @@
+import type { CommandPlan } from '../../shell/command-plan.ts';
+
 export type CommandVerdict = 'allow' | 'ask' | 'deny';
 
 /** A verdict with the rule and the reason behind it. */
@@ -18,12 +20,12 @@ export interface CommandPart extends Ruling {
   readonly isOutside?: true;
   /** The word by which it does outside what nothing takes back. */
   readonly loses?: string;
-  /** It is about words inside another command. */
-  readonly isInside?: true;
 }
 
 export interface CommandJudgement extends Ruling {
   readonly parts: readonly CommandPart[];
+  /** The reading that it rests on. */
+  readonly plan: CommandPlan;
 }
 
 /** The rules about commands. In the words of a command, null stands for one that is known only at run time. */
@@ -51,9 +53,8 @@ const CATASTROPHE = 'catastrophic command';
 export const OUTSIDE = 'outside the workspace';
 export const NETWORK = 'network';
 export const OUTSIDE_EFFECT = 'outside effect';
-/** The rules behind questions about text whose meaning is known only at run time, or that is too much to check. */
+/** The rule behind questions about text whose meaning is known only at run time, or that is too much to check. */
 export const NOT_UNDERSTOOD = 'not understood';
-export const AMBIGUOUS = 'ambiguous';
 /** The rule behind a variable that may change what runs. */
 export const ENVIRONMENT = 'environment';
 export const REFUSED = 'Refused for safety: ';

@@ -10,11 +10,27 @@ const numbers = (count: number, front = '') => Array.from({ length: count }, (_,
 
 /** Each took from many seconds to for ever, in one of those that look at a command. */
 const ASKED: Readonly<Record<string, string>> = {
+  'verbs in front of a script': `node ${'x '.repeat(49_000)}`,
+  'options that may be names': `tar ${'-abcdefghijklmnopqrstuvwxyz '.repeat(3_500)}`,
+  'programs that look around': `rm a; ${'fd '.repeat(32_900)}`,
+  'files to remove': `rm ${'a '.repeat(49_000)}`,
+  'words of git': `git ${'a '.repeat(49_000)}`,
+  'interpreters that try other names': 'python a '.repeat(11_000),
+  'many folders to start in': `tar ${numbers(9_000, '-C d')}`,
+  'a cd with many words': `touch x; cd ${numbers(15_000)}`,
+  'launchers that launch': 'npx -a '.repeat(14_000),
+  'files to read from many folders': `cd a;cd b;cd c;cd d; cat ${'a '.repeat(49_000)}`,
+  'files to remove from many folders': `cd a;cd b;cd c;cd d; rm ${'a '.repeat(49_000)}`,
+  'variables that may be options': `X=-a; X=-b; X=-c; rm ${'$X '.repeat(32_000)}`,
+  'substitutions in each other with many words': within('ls $(echo ', 38, 'a '.repeat(45_000)),
+  'fewer braces and more commas': `echo {a,b}${'{'.repeat(200)}${','.repeat(99_000)}`,
+  'actions of find': `find . ${'-exec '.repeat(16_000)}`,
+  'a loop with interpreters that try other names': `for i in 1 2; do python ${numbers(14_000)}; cd a; done`,
+  'a loop that goes to many folders': `for i in 1 2; do rm ${'a '.repeat(45_000)}; cd a; cd b; done`,
   'commands with such variables': `X=-a; X=-b; X=-c; ${'rm $X;'.repeat(16_000)}`,
   'programs that take folders whole': `rm a; ${'find '.repeat(19_800)}`,
   'braces and commas': `echo {a,b}${'{'.repeat(45_000)}${','.repeat(45_000)}`,
   'braces that nothing closes': `echo ${'{x'.repeat(49_000)}`,
-  'a deep folder': `cd ${'a/'.repeat(49_000)}; npm test; git remote`,
   'a deep folder and many commands': `cd ${'a/'.repeat(2_000)}; ${'npm test; git remote; '.repeat(1_000)}`,
   'a cd to where it is, many times': `cd ${'b/'.repeat(2_000)}; cd c; ${'cd .;'.repeat(15_000)}`,
   'find that runs find': `find . ${'-exec find '.repeat(8_000)}`,
@@ -22,8 +38,6 @@ const ASKED: Readonly<Record<string, string>> = {
   'variables in front of variables': `${'env '.repeat(19_000)}ls`,
   'variables taken away, again and again': `${'env -i '.repeat(40)}ls`,
   'the same many times': `${'env -u PATH '.repeat(8_000)}bash -c ls`,
-  'files to remove from many folders': `cd a;cd b;cd c;cd d; rm ${'a '.repeat(49_000)}`,
-  'files to read from many folders': `cd a;cd b;cd c;cd d; cat ${'a '.repeat(49_000)}`,
   'commands in many folders': `cd a;cd b;cd c;cd d; ${'rm a b c d;'.repeat(8_000)}`,
   'nothing but substitutions in each other': `ls ${within('$(', 38, 'a '.repeat(45_000))}`,
   'substitutions deeper than anybody writes': `ls ${within('$(', 33_000, 'a')}`,
@@ -37,15 +51,10 @@ const ASKED: Readonly<Record<string, string>> = {
 };
 
 const ALLOWED: Readonly<Record<string, string>> = {
-  'a loop with interpreters that try other names': `for i in 1 2; do python ${numbers(14_000)}; cd a; done`,
-  'a loop that goes to many folders': `for i in 1 2; do rm ${'a '.repeat(45_000)}; cd a; cd b; done`,
-  'launchers that launch': 'npx -a '.repeat(14_000),
-  'actions of find': `find . ${'-exec '.repeat(16_000)}`,
+  'a deep folder': `cd ${'a/'.repeat(49_000)}; npm test; git remote`,
   'stars and a letter in turn': `cat ./${'*a'.repeat(49_000)}`,
   'brackets that nothing closes': `cat ${'['.repeat(90_000)}*`,
   'a range that ends before it begins': 'cat .en[z-a]',
-  'a cd with many words': `touch x; cd ${numbers(15_000)}`,
-  'many folders to start in': `tar ${numbers(9_000, '-C d')}`,
   'stars in front of a new line': `rm -rf ${'a*'.repeat(45_000)}'\n'x`,
   'slashes in front of a name': `mv ${'/'.repeat(90_000)}x y`,
   'digits in front of a letter': `${'1'.repeat(99_000)}x`,
@@ -53,17 +62,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'options of npm that may be values': `npm ${'+a '.repeat(200)}x`,
   'brackets for a builtin that computes': `test '${'['.repeat(99_000)}'`,
   'brackets for a builtin that names': `read '${'['.repeat(99_000)}'`,
-  'interpreters that try other names': 'python a '.repeat(11_000),
-  'words of git': `git ${'a '.repeat(49_000)}`,
-  'files to remove': `rm ${'a '.repeat(49_000)}`,
-  'substitutions in each other with many words': within('ls $(echo ', 38, 'a '.repeat(45_000)),
-  'variables that may be options': `X=-a; X=-b; X=-c; rm ${'$X '.repeat(32_000)}`,
-  'programs that look around': `rm a; ${'fd '.repeat(32_900)}`,
-  'options that may be names': `tar ${'-abcdefghijklmnopqrstuvwxyz '.repeat(3_500)}`,
   'quotes in front of a pattern': `rm ${`'['`.repeat(30_000)}*`,
-  'verbs in front of a script': `node ${'x '.repeat(49_000)}`,
   'many stars': `cat ./${'*'.repeat(30)}z`,
-  'fewer braces and more commas': `echo {a,b}${'{'.repeat(200)}${','.repeat(99_000)}`,
   'a deep file': `cat ${'a/'.repeat(49_000)}b`,
   'a deep file in folders named like those of git': `cat ${'refs/'.repeat(19_000)}b`,
   'a deep file in bare repositories': `cat ${'a.git/'.repeat(16_000)}'\n'`,
@@ -133,6 +133,6 @@ function judgedInTime(command: string): string {
   const { verdict } = judgeCommand(command, where);
   // Of the processor: a busy machine takes longer, and says nothing about us.
   const { user, system } = process.cpuUsage(before);
-  expect((user + system) / 1000).toBeLessThan(4_000);
+  expect((user + system) / 1000).toBeLessThan(1_000);
   return verdict;
 }

@@ -24,18 +24,15 @@ export function judgeInside({ words, kind }: InsideReading, by: string, place: I
   const program = first?.value ?? null;
   if (program === null) return [];
   const found: Ruling[] = [];
-  const danger =
-    by === 'mentioned'
-      ? undefined
-      : catastrophe({ name: program, args, mayHoldPrecious: false }, place.folders, place.where);
+  const danger = by === 'mentioned' ? undefined : catastrophe({ name: program, args }, place.folders, place.where);
   if (danger !== undefined) found.push(refuse(danger));
   const ruled = place.rules.find([program, ...args.map(knownWord)]);
   if (ruled !== undefined && ruled.verdict !== 'allow') found.push(ruled);
   const loses = by === 'mentioned' ? undefined : outsideLoss(program, args);
-  const parts = found.flatMap((ruling) => weigh({ ...ruling, program, isInside: true as const }, kind, by));
+  const parts = found.flatMap((ruling) => weigh({ ...ruling, program }, kind, by));
   if (loses === undefined || kind === 'mentions') return parts;
   const why = `${program} ${loses} cannot be taken back. Only a rule that names ${loses} allows it without approval.`;
-  return [...parts, { ...ask(NETWORK, why), program, isInside: true, isOutside: true, loses }];
+  return [...parts, { ...ask(NETWORK, why), program, isOutside: true, loses }];
 }
 
 /** Adjusts a part by where it would happen: paths on another machine are not the user's, and a mentioned text need not run. */

@@ -1,22 +1,15 @@
-import { type FlagTable, parseFlags } from '../../shell/flags.ts';
 import { operandsAmong, type ShellWord } from '../../shell/words.ts';
 
-const OUTPUT_OPTIONS = '-s -d --silent --quiet --verbose --no-color --color --no-progress --json --parseable --long';
-const INSTALL: FlagTable = {
-  alone: `${OUTPUT_OPTIONS} -D -S -E -O -f -P --save --save-dev --save-exact --save-optional --save-prod --save-peer --no-save --no-audit --no-fund --ignore-scripts --legacy-peer-deps --strict-peer-deps --prefer-offline --prefer-dedupe --offline --no-package-lock --package-lock-only --dry-run --force --production --foreground-scripts`,
-  // The list of allowed hosts decides which registry it reaches.
-  takes: '--omit --include --loglevel --registry',
-};
-const RUN: FlagTable = { alone: `${OUTPUT_OPTIONS} --if-present --ignore-scripts`, takes: '--loglevel -w --workspace' };
+/** Options of npm that only change its output, and what it installs from the registry. */
+const OUTPUT = 's|d|-silent|-quiet|-verbose|-(?:no-)?color|-no-progress|-json|-parseable|-long|-loglevel(?:=\\w+)?';
+const RUN = new RegExp(`^-(?:${OUTPUT}|-if-present|-ignore-scripts|w|-workspace(?:=\\S+)?)$`);
+const INSTALL = new RegExp(
+  `^-(?:${OUTPUT}|[DSEOfP]|-save(?:-dev|-exact|-optional|-prod|-peer)?|-no-(?:save|audit|fund|package-lock)|-ignore-scripts|-(?:legacy|strict)-peer-deps|-prefer-(?:offline|dedupe)|-offline|-package-lock-only|-dry-run|-force|-production|-foreground-scripts|-(?:omit|include)=\\w+)$`,
+);
+const LIST = new RegExp(`^-(?:${OUTPUT}|a|g|-all|-global|-production|-depth=\\d+|-(?:omit|include)=\\w+)$`);
 
 /** Ordinary uses of npm. Other options may run anything. */
-const NPM_USES: Readonly<Record<string, FlagTable>> = {
-  install: INSTALL,
-  ci: INSTALL,
-  test: RUN,
-  run: RUN,
-  ls: { alone: `${OUTPUT_OPTIONS} -a -g --all --global --production`, takes: '--depth --omit --include' },
-};
+const NPM_USES: Readonly<Record<string, RegExp>> = { install: INSTALL, ci: INSTALL, test: RUN, run: RUN, ls: LIST };
 
 /** Options with which programs of the default list write a file or run another program. */
 const UNUSUAL: Readonly<Record<string, RegExp>> = {
@@ -44,11 +37,12 @@ export function isOrdinaryUse(name: string, args: readonly ShellWord[]): boolean
 
 function isOrdinaryNpm([first, ...args]: readonly ShellWord[]): boolean {
   const subcommand = first?.value ?? '';
-  const table = Object.hasOwn(NPM_USES, subcommand) ? NPM_USES[subcommand] : undefined;
-  if (table === undefined) return false;
+  const ordinary = Object.hasOwn(NPM_USES, subcommand) ? NPM_USES[subcommand] : undefined;
+  if (ordinary === undefined) return false;
   // The words behind it belong to the script.
-  const end = table === RUN ? args.findIndex(({ value }) => value === '--') : -1;
-  const flags = parseFlags(end === -1 ? args : args.slice(0, end), table);
-  if ('unknown' in flags) return false;
-  return table !== INSTALL || flags.operands.every(({ value }) => value !== null && PACKAGE.test(value));
+  const end = ordinary === RUN ? args.findIndex(({ value }) => value === '--') : -1;
+  return (end === -1 ? args : args.slice(0, end)).every(({ value }) => {
+    if (value?.startsWith('-')) return ordinary.test(value);
+    return ordinary !== INSTALL || (value !== null && PACKAGE.test(value));
+  });
 }

@@ -1,6 +1,6 @@
 import type { RulePatterns } from '../../kernel/tool/tool.ts';
 import { parseScript } from '../../shell/parse-script.ts';
-import { isTransparent } from '../commands/judge-command.ts';
+import { innerCommands, isTransparent } from '../../shell/wrappers.ts';
 import { type RuleVerdict, WEB_METHODS } from './rule.ts';
 
 interface RuleText {
@@ -64,7 +64,7 @@ function whyCommandIneffective(rule: RuleText): string | undefined {
     return 'the result of an expansion is not known when a rule is checked; write the word itself, in quotes if it is literal';
   }
   const [first, ...args] = only.words;
-  if (verdict === 'allow' && isTransparent(first?.value ?? '', args)) {
+  if (verdict === 'allow' && isTransparent(first?.value ?? '', innerCommands(first?.value ?? '', args))) {
     return `${first?.text} only starts another command; write a rule for that command`;
   }
   return undefined;

@@ -8,8 +8,6 @@ import { runsDownload } from './downloads.ts';
 interface CommandUse {
   readonly name: string;
   readonly args: readonly ShellWord[];
-  /** A variable of the script may hold a path that must not be lost: any computed word may be it. */
-  readonly mayHoldPrecious: boolean;
 }
 
 /** Programs that are also looked for inside the words of another command. */
@@ -22,12 +20,11 @@ export function isDestroyer(name: string): boolean {
  * these; a person should not even be asked.
  */
 export function catastrophe(
-  { name, args, mayHoldPrecious }: CommandUse,
+  { name, args }: CommandUse,
   cwds: readonly string[],
   where: Surroundings,
 ): string | undefined {
-  const isLost = (word: ShellWord) =>
-    isPrecious(word, cwds, where) || (mayHoldPrecious && word.value === null && !word.home && word.later === undefined);
+  const isLost = (word: ShellWord) => isPrecious(word, cwds, where);
   const precious = operandsAmong(args).find(isLost);
   const has = (pattern: RegExp) => args.some(({ seen }) => pattern.test(seen));
   const recursive = has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(mayBeOption);
