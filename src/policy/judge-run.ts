@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import type { Subject } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
-import { type AccessJudgement, type JudgedAccess, type ProcessRun, strictest } from './access-judgement.ts';
 import type { CommandUse } from '../shell/command-plan.ts';
+import { type AccessJudgement, type JudgedAccess, type ProcessRun, strictest } from './access-judgement.ts';
 import { judgeUnagreed } from './agreement/judge-unagreed.ts';
 import {
   ASSIGNMENT,
