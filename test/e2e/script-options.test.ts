@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 
 describe.each([
-  ['scripts/attacks.ts', '--category, --file, --json'],
+  ['scripts/attacks.ts', '--category, --file, --id, --json'],
   ['scripts/conformance.ts', '--json, --results'],
   ['scripts/house-rules.ts', '--init, --shrink'],
   ['bench/main.ts', '--json, --write'],

@@ -4,8 +4,10 @@ import { operandsAmong, type ShellWord } from '../../shell/words.ts';
 const OUTPUT = 's|d|-silent|-quiet|-verbose|-(?:no-)?color|-no-progress|-json|-parseable|-long|-loglevel(?:=\\w+)?';
 const RUN = new RegExp(`^-(?:${OUTPUT}|-if-present|-ignore-scripts|w|-workspace(?:=\\S+)?)$`);
 const INSTALL = new RegExp(
-  `^-(?:${OUTPUT}|[DSEOfP]|-save(?:-dev|-exact|-optional|-prod|-peer)?|-no-(?:save|audit|fund|package-lock)|-ignore-scripts|-(?:legacy|strict)-peer-deps|-prefer-(?:offline|dedupe)|-offline|-package-lock-only|-dry-run|-force|-production|-foreground-scripts|-(?:omit|include)=\\w+)$`,
+  `^-(?:${OUTPUT}|[DSEOfP]|-save(?:-dev|-exact|-optional|-prod|-peer)?|-no-(?:save|audit|fund|package-lock)|-ignore-scripts|-(?:legacy|strict)-peer-deps|-prefer-(?:offline|dedupe)|-offline|-package-lock-only|-dry-run|-force|-production|-foreground-scripts|-(?:omit|include)(?:=\\w+)?|-registry(?:=\\S+)?)$`,
 );
+/** The list of allowed hosts decides which registry it reaches. */
+const TAKES_VALUE = /^--(?:registry|omit|include)$/;
 const LIST = new RegExp(`^-(?:${OUTPUT}|a|g|-all|-global|-production|-depth=\\d+|-(?:omit|include)=\\w+)$`);
 
 /** Ordinary uses of npm. Other options may run anything. */
@@ -41,8 +43,10 @@ function isOrdinaryNpm([first, ...args]: readonly ShellWord[]): boolean {
   if (ordinary === undefined) return false;
   // The words behind it belong to the script.
   const end = ordinary === RUN ? args.findIndex(({ value }) => value === '--') : -1;
-  return (end === -1 ? args : args.slice(0, end)).every(({ value }) => {
+  const own = end === -1 ? args : args.slice(0, end);
+  return own.every(({ value }, at) => {
     if (value?.startsWith('-')) return ordinary.test(value);
-    return ordinary !== INSTALL || (value !== null && PACKAGE.test(value));
+    if (ordinary !== INSTALL) return true;
+    return value !== null && (TAKES_VALUE.test(own[at - 1]?.value ?? '') || PACKAGE.test(value));
   });
 }
