@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { tempWorkspace } from '../testing/temp-workspace.ts';
@@ -142,6 +142,41 @@ test('a hard link to a file outside is replaced, not written through; one to a s
     expect((await ws.call(tool, args)).error, tool).toMatchObject({ code: 'PERMISSION_DENIED' });
   }
   expect((await ws.call('read_file', { path: 'twin.txt' })).text).toBe('p');
+});
+
+test('a hard link to a file outside is not read, and the refusal says what helps', async () => {
+  await using ws = await tempWorkspace({ files: { 'own.txt': 'one\n' } });
+  writeFileSync(`${ws.outside}/notes.txt`, 'CANARY one\n');
+  linkSync(`${ws.outside}/notes.txt`, ws.file('notes.txt'));
+  const edits = [{ old: 'one', new: 'two' }];
+  for (const [tool, args] of [
+    ['read_file', { path: 'notes.txt' }],
+    ['edit_file', { path: 'notes.txt', edits }],
+    ['grep', { pattern: 'CANARY', path: 'notes.txt' }],
+    ['grep', { pattern: 'one' }],
+  ] as const) {
+    const { error, text } = await ws.call(tool, args);
+    expect(text, tool).not.toContain('CANARY');
+    if (tool !== 'grep') expect(error, tool).toMatchObject({ code: 'PERMISSION_DENIED' });
+    if (tool !== 'grep') expect(error?.message).toMatch(/hard link to a file outside.* replace it with a copy/);
+  }
+  cpSync(ws.file('notes.txt'), ws.file('copy'));
+  renameSync(ws.file('copy'), ws.file('notes.txt'));
+  expect((await ws.call('read_file', { path: 'notes.txt' })).text).toBe('CANARY one\n');
+});
+
+test('a file is read whose other names are in the workspace, in a package store or in the journal', async () => {
+  const files = { 'a.txt': 'a', 'packages/x/index.js': 'x', 'node_modules/y/y.js': 'y', 'z.txt': 'z' };
+  await using ws = await tempWorkspace({ files });
+  linkSync(ws.file('a.txt'), ws.file('packages/twin.txt'));
+  mkdirSync(ws.file('node_modules/x'));
+  linkSync(ws.file('packages/x/index.js'), ws.file('node_modules/x/index.js'));
+  linkSync(ws.file('node_modules/y/y.js'), `${ws.outside}/store-of-packages.js`);
+  linkSync(ws.file('z.txt'), `${ws.journal}/images/kept`);
+  for (const [path, content] of Object.entries(files)) {
+    expect((await ws.call('read_file', { path })).text, path).toBe(content);
+    expect((await ws.call('grep', { pattern: content, path })).value, path).toMatchObject({ totalFiles: 1 });
+  }
 });
 
 test('a state directory inside the workspace is out of reach', async () => {

@@ -81,10 +81,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     await oneByOne(() => recover(root, journal, options.logger ?? silentLogger));
     journal.prune();
   }
+  const images = journal?.snapshots.folder ?? null;
   const shared = {
     root,
     journal,
-    secrets: new SecretHardLinks(root),
+    secrets: new SecretHardLinks(root, { images }),
     values: new SecretValues(root),
     seen: new SeenVersions(),
     authors: new ChangeAuthors(),
@@ -106,7 +107,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       return searchFor(caller, { root, secrets: shared.secrets, sandbox: options.sandbox });
     },
     unagreed: () => findUnagreed({ root, record: shared.agentFiles, decisions: shared.decisions }),
-    over: (view) => overView(view, { ...shared, ownFolders, home, sandbox: options.sandbox }),
+    over: (view) => overView(view, { ...shared, ownFolders, home, images, sandbox: options.sandbox }),
     canUndo: (callId) => journal !== undefined && canUndo(root, journal, callId),
     async undo(callId) {
       if (journal === undefined) {

@@ -17,6 +17,7 @@ export interface ViewedWorkspace extends Pick<Writer, 'root' | 'seen' | 'values'
   readonly ownFolders: readonly string[];
   readonly home: string | null;
   readonly sandbox: Sandbox | undefined;
+  readonly images: Folder | null;
 }
 
 /**
@@ -27,11 +28,11 @@ export function overView(
   view: WorkspaceView,
   workspace: ViewedWorkspace,
 ): Pick<World, 'files' | 'search' | 'unagreed'> {
-  const { root: real, seen, values, agentFiles, decisions, ownFolders, home, sandbox } = workspace;
+  const { root: real, seen, values, agentFiles, decisions, ownFolders, home, sandbox, images } = workspace;
   const root = new WorkspaceRoot(real.names.given, real.policy, { ownFolders, home, view: folderOf(view) });
   const shared = { root, seen, values, agentFiles, journal: undefined, authors: new ChangeAuthors() };
   // In the view secrets are masked, so they are looked for where they are.
-  const secrets = new SecretHardLinks(real, { by: 'inode' });
+  const secrets = new SecretHardLinks(real, { by: 'inode', images });
   const mutex = new Mutex();
   return {
     files: (caller) => filesFor(caller, { ...shared, secrets, session: caller.session }, (work) => mutex.run(work)),

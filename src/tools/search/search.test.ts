@@ -261,6 +261,21 @@ describe.each([
     }
   });
 
+  test('a hard link to a file outside gives no hits, however many files match', async () => {
+    await using ws = await prepared(sandbox);
+    mkdirSync(ws.file('many'));
+    for (let index = 0; index < 600; index++) writeFileSync(ws.file(`many/${index}.txt`), 'hay\n');
+    writeFileSync(`${ws.outside}/letter`, 'hay CANARY\n');
+    linkSync(`${ws.outside}/letter`, ws.file('many/letter.txt'));
+    linkSync(ws.file('many/0.txt'), ws.file('many/twin.txt'));
+    utimesSync(ws.file('many/letter.txt'), 1_600_000_000, 1_600_000_000);
+    for (const [pattern, files] of [
+      ['hay', 601],
+      ['CANARY', 0],
+    ] as const)
+      expect((await ws.call('grep', { pattern, path: 'many' })).value).toMatchObject({ totalFiles: files });
+  });
+
   test('a match far into a large file is shown, whatever is around it', async () => {
     await using ws = await prepared(sandbox);
     const hay = 'a line of häy\n'.repeat(1_200_000);

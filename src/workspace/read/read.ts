@@ -88,7 +88,7 @@ async function withFile<T>(
     }
     if (!file.ok) return file;
     try {
-      return (await secrets.refuse(spot.path, file.value.stat)) ?? (await work(file.value, spot.path));
+      return (await secrets.refuseReading(spot.path, file.value.stat)) ?? (await work(file.value, spot.path));
     } finally {
       closeSync(file.value.fd);
     }

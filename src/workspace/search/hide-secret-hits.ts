@@ -2,15 +2,13 @@ import { isGitConfig } from '../../git/credentials.ts';
 import { createYielder } from '../../kernel/yielding.ts';
 import { secretMarks } from '../../secrets/find-secrets.ts';
 import { judgeSecretFile } from '../../secrets/judge-secret-file.ts';
-import type { FileIdentity } from '../../secrets/secret-hard-links.ts';
+import type { SharedFile } from '../../secrets/secret-hard-links.ts';
 import { tellsOfSecrets } from '../../secrets/telling-files.ts';
 import { contentAt, statAt } from '../read/content-at.ts';
 import { type Searcher, withoutDot } from './search-scope.ts';
 
 /** So many files are looked into one by one. Of more, ripgrep tells which may hold a secret: it is far quicker. */
 const ONE_BY_ONE = 500;
-/** In a sandbox ripgrep sees no other name of a sensitive file. */
-const ONE_NAME: FileIdentity = { dev: 0, ino: 0, nlink: 1, ctimeMs: 0 };
 
 export interface VisibleHits<T> {
   readonly files: readonly T[];
@@ -19,7 +17,7 @@ export interface VisibleHits<T> {
 }
 
 /**
- * Leaves out files that hold a secret or a credential of git, and other names of sensitive files. Not even their
+ * Leaves out files that hold a secret or a credential of git, other names of sensitive files, and hard links to files outside. Not even their
  * number is told, since each count would answer a guess. `scope` tells ripgrep which files were searched.
  */
 export async function hideSecretHits<T extends { readonly path: string }>(
@@ -29,17 +27,17 @@ export async function hideSecretHits<T extends { readonly path: string }>(
 ): Promise<VisibleHits<T>> {
   const marked = found.length > ONE_BY_ONE ? await markedFiles(searcher, scope) : new Set<string>();
   const judged = marked === null ? found.slice(0, ONE_BY_ONE) : found;
-  const open: { each: T; stat: FileIdentity }[] = [];
+  const open: (SharedFile & { each: T })[] = [];
   const yielder = createYielder();
   for (const [index, each] of judged.entries()) {
     const isMarked = marked?.has(each.path) === true || isGitConfig(each.path) || tellsOfSecrets(each.path);
     const closely = index < ONE_BY_ONE || isMarked;
-    const stat = closely ? statOfHarmless(searcher, each.path) : statOf(searcher, each.path);
-    if (stat !== null) open.push({ each, stat });
+    const stat = closely ? statOfHarmless(searcher, each.path) : statAt(searcher.root, each.path);
+    if (stat !== null) open.push({ each, path: each.path, stat });
     if (yielder.isDue()) await yielder.pause();
   }
-  const secret = searcher.rg.contained ? new Set() : await searcher.secrets.among(open);
-  return { files: open.filter((each) => !secret.has(each)).map(({ each }) => each), complete: marked !== null };
+  const unreadable = await searcher.secrets.amongUnreadable(open);
+  return { files: open.filter((each) => !unreadable.has(each)).map(({ each }) => each), complete: marked !== null };
 }
 
 /** Null when that cannot be told. Bytes count, as where we look ourselves: whatever the encoding, behind a NUL as well. */
@@ -50,13 +48,7 @@ async function markedFiles({ rg }: Searcher, scope: readonly string[]): Promise<
   return new Set(ran.value.stdout.toString('utf8').split('\0').map(withoutDot));
 }
 
-function statOfHarmless({ root }: Searcher, path: string): FileIdentity | null {
+function statOfHarmless({ root }: Searcher, path: string): SharedFile['stat'] | null {
   const content = contentAt(root, path);
   return content === null || judgeSecretFile(root.policy, path, content.bytes) !== null ? null : content.stat;
-}
-
-function statOf({ root, rg }: Searcher, path: string): FileIdentity | null {
-  if (!rg.contained) return statAt(root, path);
-  // Commands may see files there that are free for them alone.
-  return root.refuses(path, 'file').ok ? ONE_NAME : null;
 }

@@ -51,7 +51,7 @@ async function isOrdinary({ root, secrets }: Searcher, path: string): Promise<bo
   if (!located.ok) return false;
   const { folder, stat } = located.value;
   folder.close();
-  return stat !== null && (await secrets.refuse(path, stat)) === undefined;
+  return stat !== null && (await secrets.refuseReading(path, stat)) === undefined;
 }
 
 /** Where to search, as ripgrep is told: never an option, never empty. */
