@@ -29,13 +29,20 @@ export const recordedEvent = z.discriminatedUnion('type', [
     args: z.unknown(),
     summary: z.string(),
     access: z.array(access),
+    effect: z.string().optional().describe('Left out where it is as requested'),
     brings: z
       .array(z.enum(['private', 'untrusted']))
       .optional()
       .describe('Data that its tool says it brings in'),
     collected: z.literal(true).optional().describe('Its changes go to those that the session collects'),
   }),
-  recorded('call.finished', ofCall, { tool: z.string(), state: callState, outcome, durationMs: z.number().nullable() }),
+  recorded('call.finished', ofCall, {
+    tool: z.string(),
+    state: callState,
+    outcome,
+    durationMs: z.number().nullable(),
+    args: z.unknown().optional().describe('Of a call that never started'),
+  }),
   recorded('call.cancel_requested', ofCall, { by: z.string().nullable() }),
   recorded('approval.requested', ofCall, {
     approvalId: z.string(),

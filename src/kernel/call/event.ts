@@ -39,13 +39,22 @@ export interface EventData extends SessionEventData {
     args: unknown;
     summary: string;
     access: readonly Access[];
+    /** Of the tool that ran; left out where it is as requested. */
+    effect?: CallRecord['effect'];
     /** Its changes of files go to those that the session collects: there is nothing to undo in the workspace. */
     collected?: true;
     /** Data that its tool brings in beside what its access says. */
     brings?: readonly DataOrigin[];
   };
   /** The duration is null when the process that could measure it did not end the call. */
-  'call.finished': { tool: string; state: FinalState; outcome: Outcome; durationMs: number | null };
+  'call.finished': {
+    tool: string;
+    state: FinalState;
+    outcome: Outcome;
+    durationMs: number | null;
+    /** Those of a call that never started: no other event may tell what they had become. */
+    args?: unknown;
+  };
   /** Live only: never recorded one by one. */
   'call.progressed': { tool: string; message?: string; percent?: number; output?: string };
   /** Live only: the model's message as it is streamed. `restarted`: discard what was streamed of it so far. */

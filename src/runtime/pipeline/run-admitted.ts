@@ -37,7 +37,7 @@ function start(rt: Runtime, call: CallScope, admitted: PlannedCall): MaybePromis
   const { callId, args } = call;
   const at = rt.clock.now();
   const move: CallMove = { from: BEFORE_START, to: 'running', set: { args, effect: tool.effect, startedAt: at } };
-  const data: EventData['call.started'] = { tool: tool.name, args, summary, access };
+  const data: EventData['call.started'] = { tool: tool.name, args, summary, access, effect: tool.effect };
   if (rt.world.collects?.(call.session)) data.collected = true;
   if (tool.flow?.brings !== undefined) data.brings = tool.flow.brings;
   const recorded = record(rt, call, move, { type: 'call.started', callId, at, data });

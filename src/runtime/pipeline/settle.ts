@@ -1,5 +1,5 @@
 import type { Outcome } from '../../kernel/call/call.ts';
-import type { CallMove } from '../../kernel/call/event.ts';
+import type { CallMove, EventData } from '../../kernel/call/event.ts';
 import { messageOf, type ToolError } from '../../kernel/error.ts';
 import type { MaybePromise } from '../../kernel/result.ts';
 import { failed, NO_METADATA, succeeded, type ToolResult } from '../../kernel/tool/tool-result.ts';
@@ -63,7 +63,9 @@ function recordEnd(
   const { callId, params: args, toolName: tool, state, completedMs: at, durationMs } = execution;
   const outcome = outcomeOf(execution.result, artifact);
   const move: CallMove = { from: UNFINISHED, to: state, set: { args, finishedAt: at, durationMs, outcome } };
-  return record(rt, call, move, { type: 'call.finished', callId, at, data: { tool, state, outcome, durationMs } });
+  const data: EventData['call.finished'] = { tool, state, outcome, durationMs };
+  if (call.startedAt === null) data.args = args;
+  return record(rt, call, move, { type: 'call.finished', callId, at, data });
 }
 
 /** Not `queued`: then this process was evicted, and the call belongs to the process that takes it over. */

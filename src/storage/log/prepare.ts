@@ -96,6 +96,6 @@ function prepareMove(
   });
 }
 
-function toMicroseconds(ms: number | null): number | null {
+export function toMicroseconds(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 1000);
 }

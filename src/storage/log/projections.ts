@@ -1,5 +1,5 @@
 import { stateOfDecision } from '../../kernel/call/approval.ts';
-import type { SystemEventData } from '../../kernel/call/event.ts';
+import type { NewEvent, SystemEventData } from '../../kernel/call/event.ts';
 import { storableText } from '../../kernel/call/stored-name.ts';
 import { first, type Work } from '../sql/statement.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -23,43 +23,12 @@ export function* updateProjections(
   const at = toInteger(event.at);
   switch (event.type) {
     case 'approval.requested': {
-      const { approvalId: id, tool, args, reason, digest, expiresAt } = event.data;
-      // Arguments too large for a row are inside the blob of the event; the row refers to it and `toApproval` unwraps
-      // them.
-      const inline = payload.blob === null ? toJson(args) : null;
-      yield* first(sql.insertApproval, {
-        id: toStoredName(id),
-        call_id: toStoredName(event.callId),
-        session,
-        tool: toStoredName(tool),
-        args: inline,
-        args_blob: payload.blob,
-        reason: storableText(reason),
-        digest: toStoredName(digest),
-        asked: payload.data,
-        state: 'pending',
-        requested_at: at,
-        expires_at: expiresAt === undefined ? null : toInteger(expiresAt),
-        decided_at: null,
-        decided_by: null,
-        message: null,
-        decision: null,
-        decision_blob: null,
-      });
+      yield* first(sql.insertApproval, toApprovalRow(session, { event, payload }));
       return;
     }
     case 'approval.decided': {
-      const { approvalId: id, by, message } = event.data;
-      const state = stateOfDecision(event.data);
-      const kept = { decision: payload.data, decision_blob: payload.blob };
-      yield* first(sql.decideApproval, {
-        id: toStoredName(id),
-        state,
-        at,
-        by: toStoredNameOrNull(by),
-        message: toStoredTextOrNull(message),
-        ...kept,
-      });
+      const { id, decided_at, decided_by, ...decided } = toDecidedColumns({ event, payload });
+      yield* first(sql.decideApproval, { id, at: decided_at, by: decided_by, ...decided });
       return;
     }
     case 'session.created': {
@@ -91,6 +60,52 @@ export function* updateProjections(
       return;
     }
   }
+}
+
+interface Recorded<T extends 'approval.requested' | 'approval.decided'> {
+  readonly event: Pick<NewEvent<T>, 'callId' | 'at' | 'data'>;
+  readonly payload: Payload;
+}
+
+/** The row of a question. Arguments too large for a row are inside the blob of the event, and `toApproval` unwraps them. */
+export function toApprovalRow(
+  session: string,
+  { event: { callId, at, data }, payload }: Recorded<'approval.requested'>,
+): Tables['approvals'] {
+  const { approvalId, tool, args, reason, digest, expiresAt } = data;
+  return {
+    id: toStoredName(approvalId),
+    call_id: toStoredName(callId),
+    session,
+    tool: toStoredName(tool),
+    args: payload.blob === null ? toJson(args) : null,
+    args_blob: payload.blob,
+    reason: storableText(reason),
+    digest: toStoredName(digest),
+    asked: payload.data,
+    state: 'pending',
+    requested_at: toInteger(at),
+    expires_at: expiresAt === undefined ? null : toInteger(expiresAt),
+    decided_at: null,
+    decided_by: null,
+    message: null,
+    decision: null,
+    decision_blob: null,
+  };
+}
+
+/** The columns of a question that its answer sets, with its id. */
+export function toDecidedColumns({ event: { at, data }, payload }: Recorded<'approval.decided'>) {
+  const { approvalId, by, message } = data;
+  return {
+    id: toStoredName(approvalId),
+    state: stateOfDecision(data),
+    decided_at: toInteger(at),
+    decided_by: toStoredNameOrNull(by),
+    message: toStoredTextOrNull(message),
+    decision: payload.data,
+    decision_blob: payload.blob,
+  };
 }
 
 /** The row of a saved rule. */

@@ -1,4 +1,3 @@
-import { stateOfDecision } from '../../kernel/call/approval.ts';
 import { type CallState, isFinal } from '../../kernel/call/call.ts';
 import {
   type CallMove,
@@ -15,8 +14,8 @@ import { ANY_EPOCH, type MovedColumns } from '../statements/calls.ts';
 import { type Batch, ImmediateResult, type StoreWrite } from './batch.ts';
 import type { AnyNewEvent } from './event-rows.ts';
 import type { Payload } from './payload.ts';
-import { toInteger, toStoredName, toStoredNameOrNull, toStoredTextOrNull } from './payload.ts';
-import { hasProjection, updateProjections } from './projections.ts';
+import { toInteger } from './payload.ts';
+import { hasProjection, toDecidedColumns, updateProjections } from './projections.ts';
 import { isStillHeld } from './session-hold.ts';
 
 /** A new call, or the call that already has this id or key. */
@@ -169,16 +168,11 @@ export function decideApproval(
   rules: readonly { event: NewSystemEvent<'rule.saved'>; payload: Payload }[],
 ): StoreWrite<StoredEvent | null> {
   return function* (batch) {
-    const { approvalId, by, message } = event.data;
-    const id = toStoredName(approvalId);
+    const { id, decided_at, decided_by, ...columns } = toDecidedColumns({ event, payload });
     const known = yield* first(batch.sql.approval, { id });
     if (known === undefined || known.state !== 'pending') return null;
-    const state = stateOfDecision(event.data);
-    if (state !== 'expired' && known.expires_at !== null && known.expires_at <= now) return null;
-    const kept = { decision: payload.data, decision_blob: payload.blob };
-    const answer = { state, at: toInteger(event.at), by: toStoredNameOrNull(by), message: toStoredTextOrNull(message) };
-    const decision = { id, ...answer, ...kept };
-    const decided = yield* first(batch.sql.decideApproval, decision);
+    if (columns.state !== 'expired' && known.expires_at !== null && known.expires_at <= now) return null;
+    const decided = yield* first(batch.sql.decideApproval, { id, at: decided_at, by: decided_by, ...columns });
     if (decided === undefined) return null;
     for (const rule of rules) {
       yield* updateProjections(batch, SYSTEM_SESSION, rule);

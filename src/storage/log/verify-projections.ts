@@ -1,79 +1,147 @@
-import { isFinal } from '../../kernel/call/call.ts';
-import type { EventData } from '../../kernel/call/event.ts';
 import type { Engine } from '../engine.ts';
 import { rows } from '../sql/statement.ts';
-import type { EventTable, Tables } from '../sql/tables.ts';
-import { fromPayload, toStoredName, toStoredNameOrNull } from './payload.ts';
+import type { ApprovalTable, Tables } from '../sql/tables.ts';
+import type { ToldCall } from '../statements/calls.ts';
+import { fromPayload, type Payload } from './payload.ts';
+import { type CallFacts, digestOf, type SessionFacts } from './told-calls.ts';
 
 const PAGE = 500;
 
-/** The events of one call that its row repeats. */
-interface CallFacts {
-  readonly requested: { readonly seq: number; readonly at: number } & Pick<
-    EventData['call.requested'],
-    'tool' | 'agent'
-  >;
-  /** Its last end; null while it has none. */
-  ended: EventData['call.finished']['state'] | null;
+/** Problems by the call that they are about. */
+type Problems = Map<string, string[]>;
+
+interface Comparison {
+  readonly facts: SessionFacts;
+  readonly found: Problems;
 }
 
-/** The facts that the events of a session tell of its calls, by the id of the call. */
-export type CallFactsById = Map<string, CallFacts>;
+type VerifiedSession = Pick<Tables['sessions'], 'id' | 'pruned_seq' | 'last_seq'>;
 
-/** Adds an event to the facts. Events must come in their order. */
-export async function addCallFacts(engine: Engine, facts: CallFactsById, event: EventTable): Promise<void> {
-  const { type, call_id: id, seq, at } = event;
-  if (id === null) return;
-  if (type === 'call.requested') {
-    const data = await dataOf<EventData['call.requested']>(engine, event, ['tool']);
-    if (data !== null) facts.set(id, { requested: { seq, at, tool: data.tool, agent: data.agent }, ended: null });
-  }
-  const known = facts.get(id);
-  if (type === 'call.finished' && known !== undefined)
-    known.ended = (await dataOf<EventData['call.finished']>(engine, event, ['state']))?.state ?? null;
-}
-
-/** Compares the rows of a session's calls with its events after `pruned_seq` and up to `last_seq`. */
-export async function verifyCallRows(
+/** Compares the rows of a session's calls and questions with its events after `pruned_seq` and up to `last_seq`. */
+export async function verifyProjections(
   engine: Engine,
-  { id: session, pruned_seq, last_seq }: Pick<Tables['sessions'], 'id' | 'pruned_seq' | 'last_seq'>,
-  facts: CallFactsById,
+  session: VerifiedSession,
+  facts: SessionFacts,
 ): Promise<string[]> {
-  const found = new Map<string, string>();
+  const found: Problems = new Map();
+  await compareCalls(engine, session, { facts, found });
+  await compareApprovals(engine, session, { facts, found });
+  if (found.size > 0) await dropNewer(engine, { session: session.id, seq: session.last_seq }, found);
+  return [...found.values()].flat();
+}
+
+async function compareCalls(
+  engine: Engine,
+  { id: session, pruned_seq, last_seq }: VerifiedSession,
+  { facts: { calls }, found }: Comparison,
+): Promise<void> {
+  const missing = new Set(calls.keys());
   for (let after = 0; ; ) {
     const page = await engine.read(() => rows(engine.sql.callRows, { session, after, limit: PAGE }));
     for (const row of page) {
+      missing.delete(row.id);
       if (row.first_seq <= pruned_seq || row.first_seq > last_seq) continue;
-      const difference = differenceOf(row, facts.get(row.id));
-      if (difference !== null) found.set(row.id, `call ${row.id} ${difference}`);
+      const difference = await differenceOf(engine, row, calls.get(row.id));
+      if (difference !== null) note(found, row.id, `call ${row.id} ${difference}`);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) break;
     after = last.pos;
   }
-  if (found.size > 0) await dropNewer(engine, { session, seq: last_seq }, found);
-  return [...found.values()];
+  for (const id of missing) note(found, id, `call ${id} is in the log, and not in the table of calls`);
 }
 
-type CallRow = Pick<Tables['calls'], 'id' | 'pos' | 'first_seq' | 'agent' | 'tool' | 'state' | 'requested_at'>;
+/** Columns that hold a value of their own, and how they are called when they differ. */
+const NAMED = {
+  agent: 'another agent',
+  requested_at: 'another time',
+  started_at: 'another start',
+  finished_at: 'another time of its end',
+  duration_us: 'another duration',
+  attempt: 'another number of attempts',
+  artifact: 'another artifact',
+} as const satisfies Partial<Record<keyof CallFacts['row'], string>>;
 
-function differenceOf(row: CallRow, facts: CallFacts | undefined): string | null {
-  if (facts === undefined || facts.requested.seq !== row.first_seq)
+async function differenceOf(engine: Engine, row: ToldCall, facts: CallFacts | undefined): Promise<string | null> {
+  if (facts === undefined || facts.row.first_seq !== row.first_seq)
     return `is in the table of calls, and event ${row.first_seq} does not request it`;
-  const { tool, agent, at } = facts.requested;
-  if (row.tool !== toStoredName(tool)) return `is of ${row.tool} in the table of calls, and of ${tool} in the log`;
-  if (row.agent !== toStoredNameOrNull(agent ?? null)) return 'has another agent in the table of calls than in the log';
-  if (row.requested_at !== at) return 'has another time in the table of calls than in the log';
-  const state = isFinal(row.state as Parameters<typeof isFinal>[0]) ? row.state : null;
-  if (state === facts.ended) return null;
-  return `is ${row.state} in the table of calls, and ${facts.ended ?? 'not ended'} in the log`;
+  const told = facts.row;
+  if (row.tool !== told.tool) return `is of ${row.tool} in the table of calls, and of ${told.tool} in the log`;
+  if (row.state !== told.state) return `is ${row.state} in the table of calls, and ${told.state} in the log`;
+  for (const [column, what] of Object.entries(NAMED)) {
+    const name = column as keyof typeof NAMED;
+    if (row[name] !== told[name]) return `has ${what} in the table of calls than in the log`;
+  }
+  if (facts.effect !== undefined && row.effect !== facts.effect)
+    return 'has another effect in the table of calls than in the log';
+  const args = await digestIn(engine, { data: row.args, blob: row.args_blob });
+  if (facts.args !== undefined && args !== null && args !== facts.args)
+    return 'has other arguments in the table of calls than in the log';
+  if (row.outcome === null && row.outcome_blob === null) return null;
+  // Only older versions keep the outcome here; a newer one reads it from the event that ended the call.
+  const outcome = await digestIn(engine, { data: row.outcome, blob: row.outcome_blob });
+  return outcome === null || outcome === facts.outcome
+    ? null
+    : 'has another outcome in the table of calls than in the log';
+}
+
+/** Null where its blob is lost, which is said elsewhere. */
+async function digestIn(engine: Engine, payload: Payload): Promise<string | null> {
+  const lost = Symbol();
+  const value = await fromPayload<unknown>(engine.blobs, payload, (blob) => (blob === '' ? 'not JSON' : lost));
+  return value === lost ? null : digestOf(value);
+}
+
+async function compareApprovals(
+  engine: Engine,
+  { id: session, pruned_seq }: VerifiedSession,
+  { facts: { calls, approvals }, found }: Comparison,
+): Promise<void> {
+  const missing = new Map(approvals);
+  for (let after = ''; ; ) {
+    const page = await engine.read(() => rows(engine.sql.approvalRows, { session, after, limit: PAGE }));
+    for (const row of page) {
+      const told = approvals.get(row.id);
+      missing.delete(row.id);
+      if (told !== undefined && !isSameQuestion(row, told, calls.get(told.call_id)))
+        note(found, told.call_id, `question ${row.id} differs in the table of approvals from the log`);
+      if (told === undefined && (pruned_seq === 0 || calls.has(row.call_id)))
+        note(found, row.call_id, `question ${row.id} is in the table of approvals, and no event asks it`);
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) break;
+    after = last.id;
+  }
+  for (const { id, call_id } of missing.values())
+    note(found, call_id, `question ${id} is in the log, and not in the table of approvals`);
+}
+
+function isSameQuestion(row: ApprovalTable, told: ApprovalTable, call: CallFacts | undefined): boolean {
+  const endedAt = call?.row.finished_at ?? null;
+  // The end of a call closes the question about it, and no event of its own says so.
+  const isClosed = told.state === 'pending' && row.state === 'superseded' && endedAt !== null;
+  const expected = isClosed ? { ...told, state: 'superseded', decided_at: endedAt } : told;
+  return Object.entries(expected).every(([name, value]) => {
+    const column = name as keyof ApprovalTable;
+    return row[column] === value || (row[column] === null && isSpare(column, told));
+  });
+}
+
+/** Older versions leave these empty. Nothing is lost then, unless the event told more than the other columns. */
+function isSpare(column: keyof ApprovalTable, { asked, decision }: ApprovalTable): boolean {
+  if (column === 'asked') return asked !== null && JSON.parse(asked).shown === undefined;
+  return column === 'decision' && decision !== null && JSON.parse(decision).args === undefined;
+}
+
+function note(found: Problems, call: string, problem: string): void {
+  found.set(call, [...(found.get(call) ?? []), problem]);
 }
 
 /** Drops what is said of calls that have later events: their rows were read after these were written. */
 async function dropNewer(
   engine: Engine,
   { session, seq }: { session: string; seq: number },
-  found: Map<string, string>,
+  found: Problems,
 ): Promise<void> {
   for (let after = seq; ; ) {
     const page = await engine.read(() => rows(engine.sql.eventsAfter, { session, after, limit: PAGE }));
@@ -82,10 +150,4 @@ async function dropNewer(
     if (last === undefined || page.length < PAGE) return;
     after = last.seq;
   }
-}
-
-/** Null where it is lost or damaged, which walking the chain says: then it has not the texts that it needs. */
-export async function dataOf<T>(engine: Engine, event: EventTable, texts: readonly (keyof T)[]): Promise<T | null> {
-  const data = await fromPayload<T | null>(engine.blobs, event, () => null);
-  return texts.every((name) => typeof data?.[name] === 'string') ? data : null;
 }

@@ -4,7 +4,7 @@ import { first, rows } from '../sql/statement.ts';
 import type { EventTable, Tables } from '../sql/tables.ts';
 import { toStoredName } from './payload.ts';
 import { toDecisionRow, toRuleRow, toToolRow } from './projections.ts';
-import { dataOf } from './verify-projections.ts';
+import { dataOf } from './told-calls.ts';
 
 const PAGE = 500;
 const MAX_TRIES = 5;

@@ -212,13 +212,3 @@ test.each([
   expect((await store.verify()).problems).toEqual([]);
   expect(await tamper(sql)).toEqual([problem]);
 });
-
-test.each([
-  ['another tool', "UPDATE calls SET tool = 'bash' WHERE first_seq = 1 AND session = 'a'", 'is of bash in the table'],
-  ['another end', "UPDATE calls SET state = 'failed' WHERE first_seq = 1 AND session = 'a'", 'is failed in the table'],
-  ['none', "UPDATE calls SET state = 'queued' WHERE first_seq = 1 AND session = 'a'", 'and succeeded in the log'],
-  ['another time', "UPDATE calls SET requested_at = 7 WHERE first_seq = 1 AND session = 'a'", 'has another time'],
-  ['no request', "UPDATE calls SET id = 'x' WHERE first_seq = 1 AND session = 'a'", 'event 1 does not request it'],
-])('a call whose row says %s is found', async (_what, sql, problem) => {
-  expect(await tamper(sql)).toEqual([expect.stringContaining(problem)]);
-});

@@ -4,7 +4,8 @@ import { first, rows } from '../sql/statement.ts';
 import type { SessionTable } from '../sql/tables.ts';
 import { sessionPage } from '../statements/log.ts';
 import { chainHash } from './event-rows.ts';
-import { addCallFacts, type CallFactsById, verifyCallRows } from './verify-projections.ts';
+import { addFacts, type SessionFacts } from './told-calls.ts';
+import { verifyProjections } from './verify-projections.ts';
 import { verifySettings } from './verify-settings.ts';
 
 const PAGE = 500;
@@ -14,7 +15,7 @@ const MAX_TRIES = 5;
 
 /**
  * Walks the hash chain of every session, or of one; finds events that were changed, removed, added or moved, and rows of calls,
- * rules and tools that say something else than the events.
+ * questions, rules and tools that say something else than the events.
  */
 export async function verifyLog(engine: Engine, only?: string, onProgress?: Progress): Promise<Verification> {
   const problems: string[] = [];
@@ -84,7 +85,7 @@ async function walkSession(engine: Engine, session: SessionTable, { problems, wa
   let hash = pruned_hash;
   let pos = 0;
   let count = 0;
-  const facts: CallFactsById = new Map();
+  const facts: SessionFacts = { calls: new Map(), approvals: new Map() };
   walk: for (;;) {
     const page = await engine.read(() => rows(engine.sql.eventsAfter, { session: id, after: seq, limit: PAGE }));
     for (const event of page) {
@@ -96,7 +97,7 @@ async function walkSession(engine: Engine, session: SessionTable, { problems, wa
       if (event.hash !== expected) say(`event ${event.seq} or one before it was changed`);
       if (event.blob !== null && !(await engine.blobs.get(event.blob)).ok)
         say(`the payload of event ${event.seq} (blob ${event.blob}) is missing or damaged`);
-      await addCallFacts(engine, facts, event);
+      await addFacts(engine, facts, event);
       seq = event.seq;
       pos = event.pos;
       // Continuing from the stored hash finds each further change separately.
@@ -109,7 +110,7 @@ async function walkSession(engine: Engine, session: SessionTable, { problems, wa
   else if (hash !== last_hash) say('its last event is not the one that was recorded last');
   await verifyEnd(engine, id, problems);
   await verifyCalls(engine, id, problems);
-  problems.push(...(await verifyCallRows(engine, session, facts)));
+  problems.push(...(await verifyProjections(engine, session, facts)));
   return count;
 }
 

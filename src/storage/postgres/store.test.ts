@@ -8,6 +8,7 @@ import { blobContract } from '../../testing/blob-contract.ts';
 import { ledgerContract, type OpenShared } from '../../testing/ledger/ledger-contract.ts';
 import { settingsContract } from '../../testing/ledger/settings-contract.ts';
 import { upkeepContract } from '../../testing/ledger/upkeep-contract.ts';
+import { verifyContract } from '../../testing/ledger/verify-contract.ts';
 import { asked, finished, requestedCall, started } from '../../testing/sample-calls.ts';
 import { storeContract } from '../../testing/store-contract.ts';
 import { Connections } from './connections.ts';
@@ -52,6 +53,22 @@ describe('the PostgreSQL store keeps what a shared store promises', () => {
     }
   };
   const checks = [...ledgerContract(open), ...settingsContract(open), ...upkeepContract(open)];
+  for (const { title, run } of checks) test(title, run);
+});
+
+describe('the PostgreSQL store finds what was changed in its tables by hand', () => {
+  const checks = verifyContract(async () => {
+    const { store: ledger } = await fresh();
+    const schema = `test_${schemas}`;
+    const tamper = async (sql: string) => {
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      await client.query(`SET search_path TO ${schema}`);
+      await client.query(sql);
+      await client.end();
+    };
+    return { subject: { ledger, tamper }, close: () => ledger.close() };
+  });
   for (const { title, run } of checks) test(title, run);
 });
 

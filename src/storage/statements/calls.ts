@@ -29,6 +29,30 @@ const CALL_COLUMNS = [
   'node_epoch',
 ] as const satisfies readonly (keyof CallTable)[];
 
+/** Left out are `key`, `digest` and the node: no person reads them. */
+const TOLD_COLUMNS = [
+  'id',
+  'pos',
+  'first_seq',
+  'agent',
+  'tool',
+  'effect',
+  'state',
+  'args',
+  'args_blob',
+  'outcome',
+  'outcome_blob',
+  'artifact',
+  'requested_at',
+  'started_at',
+  'finished_at',
+  'duration_us',
+  'attempt',
+] as const;
+
+/** A call's row as far as its events tell it as well. */
+export type ToldCall = Pick<CallTable, (typeof TOLD_COLUMNS)[number]>;
+
 const BLOB_COLUMNS = ['args_blob', 'outcome_blob', 'artifact'] as const;
 
 /** The columns a move may change beside the state. */
@@ -85,7 +109,7 @@ export function callStatements(db: Kysely<Tables>, dialect: Dialect) {
     callRows: define<{ session: string; after: number; limit: number }>()(({ session, after, limit }) =>
       db
         .selectFrom('calls')
-        .select(['id', 'pos', 'first_seq', 'agent', 'tool', 'state', 'requested_at'])
+        .select(TOLD_COLUMNS)
         .where('session', '=', session)
         .where('pos', '>', after)
         .orderBy('pos')

@@ -43,6 +43,15 @@ export function projectionStatements(db: Kysely<Tables>) {
       }),
     ),
     approval: define<{ id: string }>()(({ id }) => db.selectFrom('approvals').selectAll().where('id', '=', id)),
+    approvalRows: define<{ session: string; after: string; limit: number }>()(({ session, after, limit }) =>
+      db
+        .selectFrom('approvals')
+        .selectAll()
+        .where('session', '=', session)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit),
+    ),
     latestApproval: define<{ call: string }>()(({ call }) =>
       db
         .selectFrom('approvals')
