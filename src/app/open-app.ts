@@ -6,9 +6,7 @@ import type { Ledger } from '../kernel/call/ledger.ts';
 import type { Approver, BlobStore, Logger } from '../kernel/ports.ts';
 import { silentLogger } from '../kernel/ports.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { withDecisions } from '../kernel/world/decided-files.ts';
-import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
-import { FREE_FOR_COMMANDS, FREE_FOR_TOOLS, type PathDecisions } from '../kernel/world/path-decisions.ts';
+import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { Sandbox, SandboxKind } from '../kernel/world/sandbox.ts';
 import type { SessionStages, Stages } from '../kernel/world/stage.ts';
 import type { RemoteServer } from '../mcp/client/remote-server.ts';
@@ -29,6 +27,7 @@ import { ownPorts } from './admin/server-registry.ts';
 import { type LoadedConfig, loadConfig } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import type { Texts } from './config/texts.ts';
+import { filePoliciesOf } from './file-policies.ts';
 import { followCancels } from './follow/cancel-call.ts';
 import { type FollowedDecisions, followDecisions } from './follow/follow-decisions.ts';
 import { type FollowedPolicy, followPolicy } from './follow/follow-policy.ts';
@@ -118,7 +117,8 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const log = logger ?? silentLogger;
   const decisions = await followDecisions(store, { root, log });
   closing.push(decisions.stop);
-  const { named, forTools: files, forCommands: commandFiles } = filePoliciesOf(config, root, decisions);
+  const places = { workspace: root, registry, decisions };
+  const { named, forTools: files, forCommands: commandFiles } = filePoliciesOf(config, places);
   const ports = ownPorts(stateDir, config.port);
   const commands = await openCommands({
     files: named,
@@ -210,24 +210,6 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
-}
-
-/** The policy by names alone, and with what people freed for tools and for commands. */
-function filePoliciesOf(config: Config, workspace: string, decisions: PathDecisions) {
-  const named = filePolicyOf(config);
-  const forTools = withDecisions(named, { workspace, decisions, kinds: FREE_FOR_TOOLS });
-  const forCommands = withDecisions(named, { workspace, decisions, kinds: FREE_FOR_COMMANDS });
-  return { named, forTools, forCommands };
-}
-
-/** A pattern with `!` is removed from the built-in list. */
-function filePolicyOf({ sensitiveFiles }: Config): FilePolicy {
-  const isLifted = (pattern: string) => pattern.startsWith('!');
-  const hidden = sensitiveFiles.filter((pattern) => !isLifted(pattern));
-  return createFilePolicy(
-    hidden.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' })),
-    sensitiveFiles.filter(isLifted).map((pattern) => pattern.slice(1)),
-  );
 }
 
 /** Where the changes of commands go in each sandbox. */

@@ -21,16 +21,17 @@ export function judgeFile(
   const { access: may, rule: floor } = files.judge(path, real?.folder === true ? 'directory' : undefined);
   const why = floor?.reason ?? '';
   const leadsTo = real === undefined || real.path === path ? undefined : real.path || '.';
-  if (may === 'hidden') {
-    return said('deny', 'sensitive file', `${access.path} cannot be used: ${why}. ${howToFree(files, path)}`);
-  }
   const found = strictestRule(rules, {
     path,
     real: real ?? { path, folder: false },
     changes: access.kind !== 'fs.read',
   });
   const rule = found?.rule;
-  if (rule?.verdict === 'deny') return said(found?.by === 'maybe below' ? 'ask' : 'deny', rule.text, refusing(rule));
+  if (rule?.verdict === 'deny' && found?.by !== 'maybe below') return said('deny', rule.text, refusing(rule));
+  if (may === 'hidden') {
+    return said('deny', 'sensitive file', `${access.path} cannot be used: ${why}. ${howToFree(files, path)}`);
+  }
+  if (rule?.verdict === 'deny') return said('ask', rule.text, refusing(rule));
   if (access.kind !== 'fs.read' && isCollected) {
     return said('allow', 'collected', 'The session collects its changes: they are decided about together.');
   }

@@ -104,7 +104,10 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     /^(?<rest>.+\.) A person may free it, on the page or with toolwright paths no-secret (.+) \(for commands alone: paths free\)\.$/s,
     '$rest可以由人放行：在页面上，或运行 toolwright paths no-secret $2（只给命令用：paths free）。',
   ],
-  [/^(?<rest>.+\.) A user can change that there \(sensitiveFiles\)\.$/s, '$rest用户可以在那里修改（sensitiveFiles）。'],
+  [
+    /^(?<rest>.+\.) A user can change that in the configuration \(sensitiveFiles, deny\)\.$/s,
+    '$rest用户可以在配置中修改（sensitiveFiles、deny）。',
+  ],
   [/^(.+) cannot be used: (?<rest>.+)\.$/s, '不能使用 $1：$rest。'],
   [/^(.+) is a sensitive file \((?<rest>.+)\): tools cannot use it\.$/s, '$1 是敏感文件（$rest）：工具不能使用它。'],
   [/^(.+) holds an? (.+): tools cannot use it\.$/s, '$1 中有机密（$2）：工具不能使用它。'],

@@ -85,7 +85,7 @@ function refuseDecision({ files, hider }: App, path: string): Result<never> | un
   if (isOwnFile(files, path))
     return fail('PERMISSION_DENIED', `${short} is Toolwright's own: no decision gives it to tools or commands.`);
   if (isUsersOwnRule(files, path)) {
-    const next = 'Change it there (sensitiveFiles).';
+    const next = 'Change it there (sensitiveFiles, deny).';
     return fail(
       'PERMISSION_DENIED',
       `The configuration keeps ${short} from tools, and no decision lifts that. ${next}`,

@@ -86,6 +86,8 @@ export interface Tool<I = unknown, O = unknown, P = I> {
    * does not cover deletions; `deletes`: its rules hold only for deletions. Left out: its rules are about its own calls.
    */
   readonly changesFiles?: FileChangeKind;
+  /** It reads files by their paths, so that a path that a rule denies it is read in no other way either. */
+  readonly readsFiles?: true;
   /** The data that it brings in and sends out beside what its access says. */
   readonly flow?: ToolFlow;
   /** The schema of `value`, for programs. */
@@ -172,6 +174,7 @@ type ToolDefinition<I extends z.ZodType, O extends z.ZodType, P> = {
   | 'version'
   | 'madeBy'
   | 'changesFiles'
+  | 'readsFiles'
   | 'flow'
 >;
 

@@ -44,7 +44,7 @@ export function isUsersOwnRule(policy: FilePolicy, path: string): boolean {
 
 /** The sentence of a refusal that names how a person frees a path. */
 export function howToFree(policy: FilePolicy, path: string): string {
-  if (isUsersOwnRule(policy, path)) return 'A user can change that there (sensitiveFiles).';
+  if (isUsersOwnRule(policy, path)) return 'A user can change that in the configuration (sensitiveFiles, deny).';
   const named = PLAIN.test(path) ? path : quoteForShell(path);
   return `A person may free it, on the page or with toolwright paths no-secret ${named} (for commands alone: paths free).`;
 }

@@ -29,7 +29,7 @@ export interface RuleSet {
 export interface KnownTools {
   has(name: string): boolean;
   /** By name or alias; undefined for one that is not there now. */
-  tool?(name: string): Pick<Tool, 'name' | 'patterns' | 'changesFiles' | 'access' | 'plan'> | undefined;
+  tool?(name: string): Pick<Tool, 'name' | 'patterns' | 'changesFiles' | 'readsFiles' | 'access' | 'plan'> | undefined;
 }
 
 /** Returns all rules of a set, the strictest first, or the error of the first invalid one. */
@@ -63,19 +63,20 @@ export function parseRule(source: RuleSource, verdict: RuleVerdict, knownTools?:
     pattern === undefined || pattern === '*' ? undefined : whyIneffective({ tool, pattern, verdict }, patterns);
   if (ineffective !== undefined) return invalidRule(text, ineffective);
   const ordinary = typeof source !== 'string' && source.ordinary === true;
-  const rule = compile({ text, verdict, tool, patterns, changes: known?.changesFiles, ordinary }, pattern);
+  const uses = { changes: known?.changesFiles, reads: known?.readsFiles === true };
+  const rule = compile({ text, verdict, tool, patterns, ...uses, ordinary }, pattern);
   return rule.ok && typeof source !== 'string' ? checkExamples(rule.value, source) : rule;
 }
 
-type RuleHead = Pick<Rule, 'text' | 'verdict' | 'tool' | 'patterns' | 'changes' | 'ordinary'>;
+type RuleHead = Pick<Rule, 'text' | 'verdict' | 'tool' | 'patterns' | 'changes' | 'reads' | 'ordinary'>;
 
 function compile(about: RuleHead, pattern: string | undefined): Result<Rule> {
   if (pattern === undefined || pattern === '*') {
     const every = { command: EVERY_COMMAND, matchesPath: () => true, matchesUrl: () => true, hosts: '*', method: null };
-    return ok({ ...about, ...every, reachesBelow: () => 'below', whole: true });
+    return ok({ ...about, ...every, reachesBelow: () => 'below', paths: null, whole: true });
   }
   const nowhere = { matchesPath: () => false, reachesBelow: () => undefined, matchesUrl: () => false };
-  const part = { ...about, ...nowhere, method: null, whole: false };
+  const part = { ...about, ...nowhere, method: null, paths: null, whole: false };
   const [, method, kind, named] = HOST_PATTERN.exec(pattern) ?? [];
   if (named !== undefined) {
     const hosts = named.toLowerCase();
@@ -91,7 +92,7 @@ function compile(about: RuleHead, pattern: string | undefined): Result<Rule> {
   }
   const glob = pattern.replace(/^\.?\//, '');
   const places = { matchesPath: globMatcher(glob, PATH_RULE_GLOB), reachesBelow: reachesBelow(glob) };
-  return ok({ ...part, ...places, command: commandPattern(pattern), hosts: null });
+  return ok({ ...part, ...places, paths: glob, command: commandPattern(pattern), hosts: null });
 }
 
 /** `domain:` or `internal:` and a host, perhaps with a method in front. */

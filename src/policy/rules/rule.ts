@@ -17,6 +17,10 @@ export interface Rule {
   readonly patterns: RulePatterns | undefined;
   /** The changes that its tool makes to files: then its paths hold for such changes by every tool and command. */
   readonly changes: FileChangeKind | undefined;
+  /** Its tool reads files by their paths. */
+  readonly reads: boolean;
+  /** The pattern of the paths it is about; null for rules about commands and hosts, and for one about the tool as a whole. */
+  readonly paths: string | null;
   /** Words of a command line, with wildcards. */
   readonly command: CommandPattern;
   /** It counts only for commands whose options and operands are known to be ordinary. */

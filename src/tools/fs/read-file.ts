@@ -34,6 +34,7 @@ export const readFile = defineTool({
   category: ToolCategory.FILE,
   effect: 'pure',
   patterns: 'paths',
+  readsFiles: true,
   description:
     `Read a file of the workspace as text. Returns up to ${MAX_LINES} lines or 50 KB; page through a longer file with ` +
     'offset and limit. Images are returned as images; encoding base64 returns the bytes of any other file. A folder returns its ' +

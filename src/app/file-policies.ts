@@ -1,0 +1,44 @@
+import { withDecisions } from '../kernel/world/decided-files.ts';
+import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
+import { FREE_FOR_COMMANDS, FREE_FOR_TOOLS, type PathDecisions } from '../kernel/world/path-decisions.ts';
+import { deniedReading } from '../policy/rules/denied-reading.ts';
+import { parseRule } from '../policy/rules/parse-rules.ts';
+import type { ToolRegistry } from '../runtime/registry/registry.ts';
+import { knownTools } from './admin/known-tools.ts';
+import type { Config } from './config/settings.ts';
+
+export interface PolicedWorkspace {
+  readonly workspace: string;
+  /** Says which of the tools that rules name read files. */
+  readonly registry: ToolRegistry;
+  readonly decisions: PathDecisions;
+}
+
+/** Returns the file policy by names alone, and with what people freed for tools and for commands. */
+export function filePoliciesOf(config: Config, { workspace, registry, decisions }: PolicedWorkspace) {
+  const named = filePolicyOf(config, registry);
+  const forTools = withDecisions(named, { workspace, decisions, kinds: FREE_FOR_TOOLS });
+  const forCommands = withDecisions(named, { workspace, decisions, kinds: FREE_FOR_COMMANDS });
+  return { named, forTools, forCommands };
+}
+
+/** A pattern with `!` is removed from the built-in list. A path that a rule keeps from a tool that reads is kept from all. */
+function filePolicyOf({ sensitiveFiles, deny }: Config, registry: ToolRegistry): FilePolicy {
+  const isLifted = (pattern: string) => pattern.startsWith('!');
+  const hidden = sensitiveFiles.filter((pattern) => !isLifted(pattern));
+  // A rule that cannot be used is reported where the policy is made.
+  const rules = deny.map((rule) =>
+    parseRule(
+      rule,
+      'deny',
+      knownTools([registry], () => true),
+    ),
+  );
+  return createFilePolicy(
+    [
+      ...hidden.map((pattern) => ({ pattern, access: 'hidden', reason: 'the configuration says so' }) as const),
+      ...deniedReading(rules.flatMap((rule) => (rule.ok ? [rule.value] : []))),
+    ],
+    sensitiveFiles.filter(isLifted).map((pattern) => pattern.slice(1)),
+  );
+}
