@@ -3,6 +3,7 @@ import type { CallRecord, CallState, Effect, NodeStamp } from './call/call.ts';
 import type { CallMove, FollowOptions, LogEvent, NewEvent, StoredEvent } from './call/event.ts';
 import type { ExecutionContext } from './call/execution-context.ts';
 import type { SessionFlow } from './call/session-flow.ts';
+import type { Details } from './error.ts';
 import type { MaybePromise, Result } from './result.ts';
 import type { Access } from './tool/access.ts';
 import type { ClassifiedChange } from './world/stage.ts';
@@ -155,6 +156,8 @@ export interface Verdict {
   readonly byMode?: true;
   /** Of a denial: the code of the failure. Left out: PERMISSION_DENIED. */
   readonly code?: 'INVALID_PATH' | 'PERMISSION_DENIED';
+  /** Of a denial: what else programs need to know of it; it goes into the details of the failure. */
+  readonly details?: Details;
   /**
    * Of a question: a run without network of which nothing is kept has no effect that it asks about, and no rule of the user asks.
    * So a dry run may try the call.

@@ -1,3 +1,4 @@
+import type { Details } from '../kernel/error.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import type { RuleVerdict } from './rules/rule.ts';
 
@@ -19,6 +20,8 @@ export interface AccessJudgement {
   readonly byMode?: true;
   /** Of a denial: the code of the failure. Left out: PERMISSION_DENIED. */
   readonly code?: 'INVALID_PATH' | 'PERMISSION_DENIED';
+  /** Of a denial: the details of the failure, beside the rule. */
+  readonly details?: Details;
 }
 
 /** The access that is granted, and everything that was judged about it. */

@@ -75,13 +75,13 @@ function explainCall(subject: Subject, judged: readonly JudgedAccess[], options:
   const objections = judged.flatMap(({ parts }) => parts);
   const own = judgeOwnQuestion(subject, objections, options);
   const parts = own === undefined ? objections : [...objections, own];
-  const worst = strictest(parts) ?? {
+  const worst: Omit<AccessJudgement, 'liftable' | 'changes'> = strictest(parts) ?? {
     what: subject.tool,
     verdict: 'allow',
     rule: 'touches nothing',
     reason: 'It accesses nothing.',
   };
-  const { verdict, rule, reason } = worst;
+  const { verdict, rule, reason, details } = worst;
   const access = judged.map((each) => each.access);
   const byRule = verdict === 'allow' ? judged.find((each) => each.byRule !== undefined)?.byRule : undefined;
   const byMode = verdict === 'deny' && parts.every((part) => part.verdict !== 'deny' || part.byMode);
@@ -89,6 +89,7 @@ function explainCall(subject: Subject, judged: readonly JudgedAccess[], options:
     const code = parts.find((part) => part.byMode)?.code;
     return { verdict, rule, reason, mode, parts, access, byMode, ...(code && { code }) };
   }
+  if (details !== undefined) return { verdict, rule, reason, mode, parts, access, details };
   if (byRule === undefined) {
     const mayRehearse = verdict === 'ask' && parts.every(isHarmlessOffline);
     return { verdict, rule, reason, mode, parts, access, ...(mayRehearse && { mayRehearse }) };

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { RealPath } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
-import { howToFree } from '../kernel/world/decided-files.ts';
+import { howToFree, secretDetails } from '../kernel/world/decided-files.ts';
 import type { FilePolicy } from '../kernel/world/file-policy.ts';
 import type { AccessJudgement } from './access-judgement.ts';
 import { strictestRule } from './rules/path-rule.ts';
@@ -29,7 +29,8 @@ export function judgeFile(
   const rule = found?.rule;
   if (rule?.verdict === 'deny' && found?.by !== 'maybe below') return said('deny', rule.text, refusing(rule));
   if (may === 'hidden') {
-    return said('deny', 'sensitive file', `${access.path} cannot be used: ${why}. ${howToFree(files, path)}`);
+    const reason = `${access.path} cannot be used: ${why}. ${howToFree(files, path)}`;
+    return { ...said('deny', 'sensitive file', reason), details: { ...secretDetails(files, path) } };
   }
   if (rule?.verdict === 'deny') return said('ask', rule.text, refusing(rule));
   if (access.kind !== 'fs.read' && isCollected) {

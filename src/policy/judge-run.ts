@@ -108,8 +108,8 @@ function isCovered({ verdict, rule, program, allowedBy }: CommandPart): boolean 
 
 /** Judges one simple command under a mode. `isRestricted`: there are ask or deny rules that it might hide from. */
 function judgePart(part: CommandPart, { mode, isRestricted }: { mode: Mode; isRestricted: boolean }): AccessJudgement {
-  const { text, verdict, rule, reason, program, isOutside, loses } = part;
-  const judged = { what: text, verdict, rule, reason, liftable: false, changes: false };
+  const { text, verdict, rule, reason, details, program, isOutside, loses } = part;
+  const judged = { what: text, verdict, rule, reason, liftable: false, changes: false, ...(details && { details }) };
   if (mode === 'strict' && rule === BY_CHANGES)
     return {
       ...judged,

@@ -7,7 +7,7 @@ import { Folder } from '../host/folder.ts';
 import { parsePath, type RootNames, shortPath } from '../host/parse-path.ts';
 import { type ResolvedPath, type WalkOptions, walkPath } from '../host/walk-path.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
-import { howToFree } from '../kernel/world/decided-files.ts';
+import { howToFree, secretDetails } from '../kernel/world/decided-files.ts';
 import type { EntryKind, FilePolicy } from '../kernel/world/file-policy.ts';
 import { PublicFiles } from '../secrets/public-files.ts';
 
@@ -98,7 +98,7 @@ export class WorkspaceRoot {
     if (access !== 'hidden' || (rule?.unless === 'public content' && this.#isPublic(path))) return ok(undefined);
     const why = rule?.reason ?? 'the rules say so';
     const message = `${shortPath(path)} is a sensitive file (${why}): tools cannot use it. ${howToFree(this.policy, path)}`;
-    return fail('PERMISSION_DENIED', message, { path: shortPath(path), rule: rule?.pattern ?? null });
+    return fail('PERMISSION_DENIED', message, { rule: rule?.pattern ?? null, ...secretDetails(this.policy, path) });
   }
 
   /** Whether the file is there and its content holds no secret: its name alone says nothing then. */

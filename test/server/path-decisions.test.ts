@@ -48,6 +48,35 @@ test('a person with role admin frees a path, and takes it back; everyone else is
   expect((await server.host.ledger.verify()).problems).toEqual([]);
 });
 
+test('a refusal because of a secret tells programs so, with the path that a person may free', async () => {
+  server.with({ flags: { sensitiveFiles: 'private.txt' } });
+  writeFileSync(join(server.workspace, 'private.txt'), 'mine\n');
+  await server.stop();
+  await server.start();
+  const call = async (tool: string, args: object) => (await server.post('/v1/calls', { tool, args })).body;
+  const secret = { reason: 'secret', path: '.env' };
+  for (const [tool, args] of [
+    ['read_file', { path: './.env' }],
+    ['write_file', { path: '.env', content: 'x' }],
+    ['bash', { command: 'ls && cat ./.env' }],
+    ['bash', { command: 'echo X=1 >> .env' }],
+  ] as const) {
+    expect(await call(tool, args), `${tool} ${JSON.stringify(args)}`).toMatchObject({
+      state: 'denied',
+      outcome: { error: { code: 'PERMISSION_DENIED', details: secret } },
+    });
+  }
+  const content = { reason: 'secret', path: 'src/token.txt' };
+  expect((await read('src/token.txt')).error.details).toEqual(content);
+  const looked = await server.get('/v1/files/content?path=src/token.txt');
+  expect(looked).toMatchObject({ status: 403, body: { code: 'PERMISSION_DENIED', details: content } });
+  expect((await server.get('/v1/files/content?path=.env')).body.details).toMatchObject(secret);
+  const configured = { reason: 'configured-secret', path: 'private.txt' };
+  expect((await read('private.txt')).error.details).toMatchObject(configured);
+  expect((await server.get('/v1/files/content?path=private.txt')).body.details).toMatchObject(configured);
+  expect((await call('read_file', { path: 'missing.txt' })).outcome.error.details?.reason).toBeUndefined();
+});
+
 test('a token that is limited to sessions decides nothing, since a decision applies to all of them', async () => {
   const { body: session } = await server.post('/v1/sessions', {});
   const token = await server.tokenFor('guest', 'admin', [session.id]);

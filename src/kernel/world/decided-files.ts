@@ -42,6 +42,18 @@ export function isUsersOwnRule(policy: FilePolicy, path: string): boolean {
   return policy.besideSecrets.judge(path).access === 'hidden';
 }
 
+/** The details of a refusal because of a secret. Doors go by them, and not by the sentence, to offer a person what may be decided. */
+export interface SecretDetails {
+  /** A person may free a `secret`; a `configured-secret` is kept by the user's own configuration. */
+  readonly reason: 'secret' | 'configured-secret';
+  /** Relative to the workspace, and whole: a decision about it needs that. */
+  readonly path: string;
+}
+
+export function secretDetails(policy: FilePolicy, path: string): SecretDetails {
+  return { reason: isUsersOwnRule(policy, path) ? 'configured-secret' : 'secret', path };
+}
+
 /** The sentence of a refusal that names how a person frees a path. */
 export function howToFree(policy: FilePolicy, path: string): string {
   if (isUsersOwnRule(policy, path)) return 'A user can change that in the configuration (sensitiveFiles, deny).';

@@ -1,3 +1,6 @@
+import type { Details } from '../../kernel/error.ts';
+import { howToFree, secretDetails } from '../../kernel/world/decided-files.ts';
+import type { FilePolicy } from '../../kernel/world/file-policy.ts';
 import type { CommandPlan } from '../../shell/command-plan.ts';
 
 export type CommandVerdict = 'allow' | 'ask' | 'deny';
@@ -7,6 +10,8 @@ export interface Ruling {
   readonly verdict: CommandVerdict;
   readonly rule: string;
   readonly reason: string;
+  /** Of a denial: the details of the failure. */
+  readonly details?: Details;
 }
 
 /** The ruling about one simple command of a script. */
@@ -65,6 +70,20 @@ export function ask(rule: string, reason: string): Ruling {
 
 export function deny(rule: string, reason: string): Ruling {
   return { verdict: 'deny', rule, reason };
+}
+
+interface NamedSecret {
+  /** As the command names it. */
+  readonly text: string;
+  readonly path: string;
+  /** Why the path is kept from commands. */
+  readonly why: string;
+}
+
+/** The refusal of a command that names a secret, with how a person frees it. */
+export function denySecret({ text, path, why }: NamedSecret, files: FilePolicy): Ruling {
+  const reason = `${text} cannot be used: ${why}. ${howToFree(files, path)}`;
+  return { ...deny(SENSITIVE, reason), details: { ...secretDetails(files, path) } };
 }
 
 export function notUnderstood(reason: string): Ruling {

@@ -1,8 +1,7 @@
-import { howToFree } from '../../kernel/world/decided-files.ts';
 import { type Surroundings, sensitiveTarget } from '../../shell/resolve-path.ts';
 import { isListed, spellingsOf } from '../../shell/spellings.ts';
 import { operandsAmong, type ShellWord } from '../../shell/words.ts';
-import { ask, BY_CHANGES, deny, NETWORK, type Ruling, SENSITIVE } from './command-judgement.ts';
+import { ask, BY_CHANGES, deny, denySecret, NETWORK, type Ruling, SENSITIVE } from './command-judgement.ts';
 import { outsideEffect } from './outside-effects.ts';
 import { outsideLoss } from './outside-losses.ts';
 
@@ -80,7 +79,7 @@ function judgeNames(words: readonly ShellWord[], folders: readonly string[], whe
       return deny(SENSITIVE, `${word.text} cannot be used: the environment of another process may hold secrets.`);
     const target = sensitiveTarget(word, folders, where);
     if (target !== undefined)
-      return deny(SENSITIVE, `${word.text} cannot be used: ${target.reason}. ${howToFree(where.files, target.path)}`);
+      return denySecret({ text: word.text, path: target.path, why: target.reason }, where.files);
   }
   return undefined;
 }

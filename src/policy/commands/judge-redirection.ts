@@ -1,7 +1,6 @@
-import { howToFree } from '../../kernel/world/decided-files.ts';
 import { type Surroundings, targetsOf, type WordTarget } from '../../shell/resolve-path.ts';
 import type { Redirection } from '../../shell/simple-command.ts';
-import { deny, OUTSIDE, type Ruling, refuse, SENSITIVE } from './command-judgement.ts';
+import { deny, denySecret, OUTSIDE, type Ruling, refuse } from './command-judgement.ts';
 import { catastrophicTarget } from './refusals/catastrophes.ts';
 
 /** Returns the refusals of a redirection from any of these folders: of devices, secrets, and writing outside the workspace. */
@@ -23,9 +22,6 @@ function judgeTarget(
   if (place.kind !== 'inside') return undefined;
   const { access, rule } = where.files.judge(place.path);
   return access === 'hidden'
-    ? deny(
-        SENSITIVE,
-        `${text} cannot be used: ${rule?.reason ?? 'it is sensitive'}. ${howToFree(where.files, place.path)}`,
-      )
+    ? denySecret({ text, path: place.path, why: rule?.reason ?? 'it is sensitive' }, where.files)
     : undefined;
 }

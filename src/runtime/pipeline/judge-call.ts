@@ -226,6 +226,6 @@ function planned({ tool, input, derived, places }: JudgedAccess, subject: Subjec
   };
 }
 
-export function refused({ reason, rule, code = 'PERMISSION_DENIED' }: Verdict): Ending {
-  return ending('denied', fail(code, reason, { rule }));
+export function refused({ reason, rule, code = 'PERMISSION_DENIED', details }: Verdict): Ending {
+  return ending('denied', fail(code, reason, { rule, ...details }));
 }

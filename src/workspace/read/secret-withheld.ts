@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import { holdsGitCredential } from '../../git/credentials.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import { fail, type Result } from '../../kernel/result.ts';
-import { howToFree } from '../../kernel/world/decided-files.ts';
+import { howToFree, secretDetails } from '../../kernel/world/decided-files.ts';
 import { MAX_KEY_LENGTH } from '../../secrets/find-secrets.ts';
 import { isCounted } from '../../secrets/judge-secret-file.ts';
 import { secretIn } from '../../secrets/secret-in-file.ts';
@@ -14,7 +14,7 @@ export function secretWithheld(root: WorkspaceRoot, path: string, bytes: Buffer)
   if (root.policy.countedSecrets(path) === 'none') return undefined;
   if (holdsGitCredential(path, bytes)) {
     const message = `${shortPath(path)} holds a credential, such as a password in the address of a remote: tools cannot use it. Ask for single settings with git config --get. ${howToFree(root.policy, path)}`;
-    return fail('PERMISSION_DENIED', message, { path: shortPath(path) });
+    return fail('PERMISSION_DENIED', message, { ...secretDetails(root.policy, path) });
   }
   return withheld(root, path, secretIn(path, bytes)?.name);
 }
@@ -38,7 +38,7 @@ function withheld({ policy }: WorkspaceRoot, path: string, secret: string | unde
   const short = shortPath(path);
   const what = `${/^[aeioA]/.test(secret) ? 'an' : 'a'} ${secret}`;
   const message = `${short} holds ${what}: tools cannot use it. ${howToFree(policy, path)}`;
-  return fail('PERMISSION_DENIED', message, { path: short });
+  return fail('PERMISSION_DENIED', message, { ...secretDetails(policy, path) });
 }
 
 function bytesAt(fd: number, position: number, length: number): Buffer {
