@@ -169,6 +169,7 @@ function toBackend(id: string, app: App, answers: ApprovalAnswers): WorkspaceBac
     undo: (callId, by) => undoCall(app, callId, by),
     canUndo: (callId) => workspace.canUndo(callId),
     changes: openPendingChanges(app, answers),
+    readForOwner: (path) => workspace.readForOwner(path),
     gitStatus: coalesce(() => workspace.gitStatus()),
   };
 }

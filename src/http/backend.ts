@@ -10,7 +10,7 @@ import type { ChangesSelection, KeptChanges } from '../kernel/tool/kept-changes.
 import type { Stage } from '../kernel/world/stage.ts';
 import type { World } from '../kernel/world/workspace.ts';
 import type { LiveStreamEvent } from '../protocol/events.ts';
-import type { GitStatusView } from '../protocol/files.ts';
+import type { GitStatusView, SecretTextView } from '../protocol/files.ts';
 import type { ModeView } from '../protocol/health.ts';
 import type { ModelChoice, ModelKeyChange, ModelsView } from '../protocol/models.ts';
 import type { ToolExecutor } from '../runtime/executor.ts';
@@ -60,6 +60,8 @@ export interface WorkspaceBackend {
   /** Undoes the changes of a call. The record names `by`. */
   undo(callId: string, by: string): Promise<Result<{ readonly restored: readonly string[] }>>;
   readonly changes: PendingChanges;
+  /** Reads a text of the workspace for its owner, secrets included. The content goes to that person and nowhere else. */
+  readForOwner(path: string): Result<Omit<SecretTextView, 'content'> & { readonly text: string }>;
   /** Status of the files in git; null where git cannot tell. */
   gitStatus(): Promise<Result<GitStatusView | null>>;
 }

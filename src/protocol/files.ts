@@ -55,6 +55,14 @@ export const fileContent = z
   .meta({ id: 'FileContent' });
 export type FileContent = z.infer<typeof fileContent>;
 
+export const readSecret = z.strictObject({ path: z.string().min(1).max(4096), workspace }).meta({ id: 'ReadSecret' });
+
+/** It has no version: nothing is derived from a secret that could be kept. */
+export const secretText = z
+  .object({ path: z.string(), content: z.string(), encoding: z.string(), size: z.number(), modified: z.string() })
+  .meta({ id: 'SecretText' });
+export type SecretTextView = z.infer<typeof secretText>;
+
 export const saveFile = z
   .strictObject({ content: z.string(), encoding: z.enum(['text', 'base64']).default('text') })
   // Otherwise invalid base64 would be dropped, and the rest saved.

@@ -14,7 +14,18 @@ import {
   keptChanges,
 } from './changes.ts';
 import { eventList, eventQuery, streamQuery } from './events.ts';
-import { contentQuery, fileContent, fileQuery, fileTree, gitQuery, gitStatus, savedFile, saveFile } from './files.ts';
+import {
+  contentQuery,
+  fileContent,
+  fileQuery,
+  fileTree,
+  gitQuery,
+  gitStatus,
+  readSecret,
+  savedFile,
+  saveFile,
+  secretText,
+} from './files.ts';
 import { health, newToken, switchMode } from './health.ts';
 import { chooseModel, models, saveModelKey } from './models.ts';
 import { decidePath, pathDecision, pathDecisionList } from './path-decisions.ts';
@@ -445,6 +456,15 @@ export const ROUTES = {
     body: saveFile,
     answers: { 200: savedFile },
     problems: ['PRECONDITION_FAILED', 'INVALID_PATH', 'PERMISSION_DENIED'],
+  }),
+  readSecret: route({
+    method: 'POST',
+    path: '/v1/files/secret',
+    summary: 'A text that is kept from tools, for its owner to read. Recorded without the content',
+    needs: 'admin',
+    body: readSecret,
+    answers: { 200: secretText },
+    problems: ['INVALID_PATH', 'FILE_NOT_FOUND', 'PERMISSION_DENIED', 'TOO_LARGE'],
   }),
 } as const satisfies Record<string, Route>;
 

@@ -22,6 +22,7 @@ import { recover } from './journal/recover.ts';
 import { canUndo, keptPaths, type Undone, undoCall } from './journal/undo.ts';
 import { overView } from './over-view.ts';
 import { SeenVersions } from './read/file-content.ts';
+import { type OwnerText, readForOwner } from './read/read-for-owner.ts';
 import { searchFor } from './search/search-for.ts';
 import { ChangeAuthors } from './watch/change-author.ts';
 import { type FileNews, type Watch, watchTree } from './watch/watch.ts';
@@ -56,6 +57,8 @@ export interface Workspace extends World {
    * node_modules. EXECUTION_ERROR when the system allows too few watches.
    */
   watch(tell: (news: FileNews) => void): Promise<Result<Watch>>;
+  /** Reads a text for the person whose workspace it is, secrets included. It is for their eyes alone: no tool has it. */
+  readForOwner(path: string): Result<OwnerText>;
   /** The status of files in git, without sensitive ones; null where it cannot be told. */
   gitStatus(): Promise<Result<GitStatus | null>>;
   close(): void;
@@ -136,6 +139,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       watches.add(watch);
       return ok(watch);
     },
+    readForOwner: (path) => readForOwner(root, path),
     async gitStatus() {
       const looked = await gitStatus(root.names.real, options.sandbox);
       if (!looked.ok || looked.value === null) return looked;

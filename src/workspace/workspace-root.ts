@@ -59,7 +59,20 @@ export class WorkspaceRoot {
     const parsed = parsePath(path, this.names);
     if (!parsed.ok) return parsed;
     const make = options.make === undefined ? {} : { make: (folder: string) => this.#mayMake(folder, options) };
-    return catchErrno(path, () => this.#judged(this.#walk(parsed.value, { ...options, ...make })));
+    return catchErrno(path, () => {
+      const spot = this.#walk(parsed.value, { ...options, ...make });
+      return this.#judged(spot, (each, kind) => this.refuses(each, kind));
+    });
+  }
+
+  /** Looks a path up for the person whose workspace it is, secrets included. The caller closes the folder of the answer. */
+  locateForOwner(path: string): Result<ResolvedPath> {
+    const parsed = parsePath(path, this.names);
+    if (!parsed.ok) return parsed;
+    return catchErrno(path, () => {
+      const spot = this.#walk(parsed.value, { last: 'follow' });
+      return this.#judged(spot, (each) => this.#refusesOwn(each));
+    });
   }
 
   /** Why a change of this path needs approval; null when it does not. The path need not exist. */
@@ -91,14 +104,18 @@ export class WorkspaceRoot {
 
   /** Refuses sensitive files and Toolwright's own, which no approval allows. */
   refuses(path: string, kind?: EntryKind): Result<void> {
-    if (this.isOwn(path)) {
-      return fail('PERMISSION_DENIED', `${shortPath(path)} is Toolwright's own and out of reach for tools.`, { path });
-    }
+    const own = this.#refusesOwn(path);
+    if (!own.ok) return own;
     const { access, rule } = this.policy.judge(path, kind);
     if (access !== 'hidden' || (rule?.unless === 'public content' && this.#isPublic(path))) return ok(undefined);
     const why = rule?.reason ?? 'the rules say so';
     const message = `${shortPath(path)} is a sensitive file (${why}): tools cannot use it. ${howToFree(this.policy, path)}`;
     return fail('PERMISSION_DENIED', message, { rule: rule?.pattern ?? null, ...secretDetails(this.policy, path) });
+  }
+
+  #refusesOwn(path: string): Result<void> {
+    if (!this.isOwn(path)) return ok(undefined);
+    return fail('PERMISSION_DENIED', `${shortPath(path)} is Toolwright's own and out of reach for tools.`, { path });
   }
 
   /** Whether the file is there and its content holds no secret: its name alone says nothing then. */
@@ -136,11 +153,14 @@ export class WorkspaceRoot {
     return walkPath(this.#root, this.names, names, options);
   }
 
-  #judged(spot: Result<ResolvedPath>): Result<ResolvedPath> {
+  #judged(
+    spot: Result<ResolvedPath>,
+    refuses: (path: string, kind: EntryKind | undefined) => Result<void>,
+  ): Result<ResolvedPath> {
     if (!spot.ok) return spot;
     const kind = spot.value.stat?.isDirectory() === true ? 'directory' : undefined;
     for (const path of [spot.value.path, ...spot.value.via]) {
-      const refused = this.refuses(path, kind);
+      const refused = refuses(path, kind);
       if (refused.ok) continue;
       spot.value.folder.close();
       return refused;

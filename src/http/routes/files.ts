@@ -13,7 +13,9 @@ import { workspacesFor } from '../session-lookup.ts';
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 /** Lets a person read files, through the same path resolution and policy as the tools. */
-export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getGitStatus' | 'getFile' | 'saveFile'> {
+export function fileRoutes(
+  backend: Backend,
+): Pick<Handlers, 'listFiles' | 'getGitStatus' | 'getFile' | 'saveFile' | 'readSecret'> {
   async function find(id: string | undefined, who: Credential): Promise<Result<WorkspaceBackend>> {
     const theirs = await workspacesFor(backend, who);
     const [first] = theirs.values();
@@ -71,6 +73,21 @@ export function fileRoutes(backend: Backend): Pick<Handlers, 'listFiles' | 'getG
       if (written?.kind !== 'write') return refuse('INTERNAL', 'The workspace gave no answer to a write.');
       const { size, version, created } = written;
       return json({ path: written.path, size, version, created, callId }, 200, { ETag: `"${version}"` });
+    },
+
+    async readSecret({ body, who }) {
+      const workspace = await find(body.workspace, who);
+      if (!workspace.ok) return failureResponse(workspace.error);
+      const session = await openExternalSession(backend.ledger, workspace.value.id, who.name);
+      const args = { by: who.name, path: body.path };
+      const deed = { id: `look-${randomUUID()}`, session, action: 'person:read-secret', args } as const;
+      const read = workspace.value.readForOwner(body.path);
+      // The record gets that it was read, and nothing of what was; without the record there is no answer.
+      const recorded = await recordExternal(backend.ledger, deed, async () => (read.ok ? ok(null) : read));
+      if (!recorded.ok) return failureResponse(recorded.error);
+      if (!read.ok) return failureResponse(read.error);
+      const { path, text: content, encoding, size, modified } = read.value;
+      return json({ path, content, encoding, size, modified }, 200, { 'Cache-Control': 'no-store' });
     },
   };
 }

@@ -6,11 +6,17 @@ import { messageOf } from '../../kernel/error.ts';
 import type { Store } from '../../kernel/ports.ts';
 import { fail, type Result } from '../../kernel/result.ts';
 
-/** A change of files by a person without a tool. The colon tells its name from the names of tools. */
+/** A person's work with files without a tool. The colon tells its name from the names of tools. */
 export interface ExternalAction {
   readonly id: string;
   readonly session: string;
-  readonly action: 'person:save' | 'person:undo' | 'person:keep' | 'person:discard' | 'person:collect';
+  readonly action:
+    | 'person:save'
+    | 'person:undo'
+    | 'person:keep'
+    | 'person:discard'
+    | 'person:collect'
+    | 'person:read-secret';
   readonly args: { readonly by: string } & Readonly<Record<string, unknown>>;
 }
 
