@@ -113,6 +113,11 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^(.+) holds an? (.+): tools cannot use it\.$/s, '$1 中有机密（$2）：工具不能使用它。'],
   [/^the configuration says so$/, '配置如此规定'],
   [
+    /^(.+) has a second name \(a hard link\), which may be outside the workspace\. Open it where it is\.$/s,
+    '$1 还有另一个名字（硬链接），可能在工作区之外。请直接在原处打开。',
+  ],
+  [/^(.+) is no text\. Open it in another program\.$/s, '$1 不是文本。请用别的程序打开。'],
+  [
     /^(.+) is Toolwright's own: no decision gives it to tools or commands\.$/s,
     '$1 属于 Toolwright 自身：任何决定都不能让工具或命令使用它。',
   ],

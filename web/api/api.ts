@@ -13,10 +13,12 @@ export interface ApiRequest<O extends ApiOperation> {
 /** A refusal with the server's own message, which names the next step. */
 export class ApiProblem extends Error {
   readonly code: Problem['code'] | 'UNREACHABLE';
+  readonly details: Problem['details'];
 
-  constructor(code: ApiProblem['code'], detail: string) {
+  constructor(code: ApiProblem['code'], detail: string, details?: Problem['details']) {
     super(detail);
     this.code = code;
+    this.details = details;
   }
 }
 
@@ -40,7 +42,8 @@ export async function api<O extends ApiOperation>(operation: O, given: ApiReques
 
 async function problemOf(response: Response): Promise<ApiProblem> {
   const problem = (await response.json().catch(() => null)) as Problem | null;
-  return new ApiProblem(problem?.code ?? 'INTERNAL', problem?.detail ?? `The server answered ${response.status}.`);
+  const detail = problem?.detail ?? `The server answered ${response.status}.`;
+  return new ApiProblem(problem?.code ?? 'INTERNAL', detail, problem?.details);
 }
 
 function toQueryValues(query: object | undefined): Record<string, string> {

@@ -39,6 +39,10 @@ export const OPERATIONS = {
   getGitStatus: 'GET /v1/files/git',
   getFile: 'GET /v1/files/content',
   saveFile: 'PUT /v1/files/content',
+  readSecret: 'POST /v1/files/secret',
+  listPathDecisions: 'GET /v1/paths',
+  decidePath: 'POST /v1/paths',
+  takePathBack: 'DELETE /v1/paths/:id',
 } as const satisfies { [O in Operation]?: `${Routes[O]['method']} ${Routes[O]['path']}` };
 
 export type ApiOperation = keyof typeof OPERATIONS;

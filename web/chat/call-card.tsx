@@ -3,21 +3,27 @@ import { memo, type ReactNode, useState } from 'react';
 import { api, messageOf } from '../api/api.ts';
 import { ApprovalDialog } from '../approvals/approval-dialog.tsx';
 import { CommandChanges, keptFacts } from '../changes/command-changes.tsx';
+import { FreePath } from '../paths/free-path.tsx';
+import { workspaceOf } from '../paths/path-decisions.ts';
 import { Arguments } from '../show/arguments.tsx';
 import { formatDuration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { stripEscapes, VisibleText } from '../show/visible-text.tsx';
-import { type CallItem, isOver } from '../state/feed.ts';
+import { type CallItem, isOver, type Phase } from '../state/feed.ts';
+import { currentSession } from '../state/server-state.ts';
+import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { CallResult } from './call-result.tsx';
 
 const MAX_ARGUMENT_CHARS = 20_000;
+/** Phases in which a person may have to act. */
+const UNFOLDED: ReadonlySet<Phase> = new Set(['running', 'failed', 'waiting']);
 
 /** One call: a line with its summary and phase, which unfolds to its arguments and result. */
 export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
   const [chosen, setChosen] = useState<boolean | null>(null);
-  const open = chosen ?? (call.phase === 'running' || call.phase === 'failed' || call.phase === 'waiting');
+  const open = chosen ?? (UNFOLDED.has(call.phase) || call.secret?.reason === 'secret');
   const Arrow = open ? ChevronDown : ChevronRight;
   return (
     <section
@@ -69,6 +75,7 @@ function hasFailed({ exitCode }: CallItem): boolean {
 
 function Details({ call }: { call: CallItem }): ReactNode {
   const say = useWords();
+  const session = useStore(currentSession);
   return (
     <div className="flex flex-col gap-2 border-line border-t px-3 py-2">
       <Arguments args={call.args} most={MAX_ARGUMENT_CHARS} />
@@ -89,6 +96,7 @@ function Details({ call }: { call: CallItem }): ReactNode {
         </p>
       ))}
       {isOver(call) && <CallResult call={call} />}
+      {call.secret?.reason === 'secret' && <FreePath path={call.secret.path} workspace={workspaceOf(session)} />}
       {isOver(call) && call.kept !== null && <CommandChanges call={call} kept={call.kept} />}
       <Actions call={call} />
     </div>

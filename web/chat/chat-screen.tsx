@@ -80,14 +80,18 @@ const loadFeedList = () => import('./feed-list.tsx').then(({ FeedList }) => ({ d
 const FeedList = lazy(loadFeedList);
 
 function Feed({ session }: { session: string | null }): ReactNode {
+  const say = useWords();
   const feed = useStore(feeds).get(session ?? '') ?? EMPTY_FEED;
   const rows = useMemo(() => groupRows(feed), [feed]);
   useEffect(() => whenIdle(() => void loadFeedList().catch(() => undefined)), []);
   if (rows.length === 0) return <FirstRun />;
   return (
-    <LazyPart meanwhile={<div className="flex-1" />}>
-      <FeedList rows={rows} />
-    </LazyPart>
+    <>
+      <h1 className="sr-only">{say('chat')}</h1>
+      <LazyPart meanwhile={<div className="flex-1" />}>
+        <FeedList rows={rows} />
+      </LazyPart>
+    </>
   );
 }
 

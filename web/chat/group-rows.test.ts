@@ -22,6 +22,7 @@ function call(id: string, requestedAt: number, phase: Phase, durationMs = 10): C
       exitCode: null,
       notes: [],
       kept: null,
+      secret: null,
       keeping: null,
       writes: false,
       ...rest,

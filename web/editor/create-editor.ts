@@ -38,7 +38,7 @@ export function createEditor(
     state: EditorState.create({
       doc: text,
       extensions: [
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         editorPhrases(),
         lineNumbers(),
         highlightSpecialChars(),

@@ -3,27 +3,50 @@ import { Save } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { coalesce } from '../../src/kernel/coalesce.ts';
 import type { FileContent } from '../../src/protocol/files.ts';
+import { secretPathOf } from '../../src/protocol/secret-path.ts';
 import { ApiProblem, api, messageOf } from '../api/api.ts';
+import { decisionsAbout, shownWorkspace } from '../paths/path-decisions.ts';
+import { SecretFile } from '../paths/secret-file.tsx';
 import { formatBytes } from '../show/format.ts';
 import { Trouble } from '../show/trouble.tsx';
 import type { ChangeAuthor } from '../state/change-authors.ts';
-import { fileChanges } from '../state/server-state.ts';
+import { fileChanges, pathDecisions } from '../state/server-state.ts';
+import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { createEditor, replaceText } from './create-editor.ts';
 import { type DiskChange, DiskNotice } from './disk-notice.tsx';
-import { markDirty } from './open-tabs.ts';
+import { isDirtyTab, markDirty } from './open-tabs.ts';
 
 const MAX_EDITABLE_BYTES = 1024 * 1024;
 
 /** One file in an editor. Each save names the version it is based on, so it never overwrites an unseen change on disk. */
-export function EditorTab({ path }: { path: string }): ReactNode {
+export function EditorTab({ path, shown }: { path: string; shown: boolean }): ReactNode {
   const say = useWords();
   const [file, setFile] = useState<FileContent | null>(null);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [trouble, setTrouble] = useState<unknown>(null);
+  const decisions = decisionsAbout(useStore(pathDecisions), { path, workspace: shownWorkspace() });
+  const decided = decisions.map(({ id }) => id).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was decided says whether the file may be read
   useEffect(() => {
-    api('getFile', { query: { path } }).then(setFile, (error) => setTrouble(messageOf(error)));
-  }, [path]);
-  if (trouble !== null) return <Trouble text={trouble} />;
+    // Unsaved text stays: nothing typed is lost.
+    if (isDirtyTab(path)) return;
+    let isCurrent = true;
+    const settle = (next: FileContent | null, error: unknown) => {
+      if (!isCurrent) return;
+      setFile(next);
+      setTrouble(error);
+    };
+    api('getFile', { query: { path } }).then(
+      (found) => settle(found, null),
+      (error) => settle(null, error),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [path, decided]);
+  const secret = trouble instanceof ApiProblem ? secretPathOf(trouble.details) : null;
+  if (secret !== null) return <SecretFile path={path} secret={secret} message={messageOf(trouble)} shown={shown} />;
+  if (trouble !== null) return <Trouble text={messageOf(trouble)} />;
   if (file === null) return null;
   if (file.encoding === 'base64') return <p className="p-4">{say('binaryFile', { size: formatBytes(file.size) })}</p>;
   return <TextTab file={file} />;

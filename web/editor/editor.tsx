@@ -54,7 +54,7 @@ export function Editor({ path, onPath }: { path: string | null; onPath: (path: s
       {path === null && nothing}
       {open.map((tab) => (
         <div key={tab.path} hidden={tab.path !== path} className="min-h-0 flex-1">
-          <EditorTab path={tab.path} />
+          <EditorTab path={tab.path} shown={tab.path === path} />
         </div>
       ))}
       {asking !== null && (

@@ -32,4 +32,8 @@ export function markDirty(path: string, dirty: boolean): void {
   });
 }
 
+export function isDirtyTab(path: string): boolean {
+  return tabs.get().some((tab) => tab.path === path && tab.dirty);
+}
+
 askBeforeLeaving(() => tabs.get().some(({ dirty }) => dirty));

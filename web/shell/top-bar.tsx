@@ -1,6 +1,7 @@
 import { Bot, Box, CircleAlert, Languages, Moon, Sun, SunMoon } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Health } from '../../src/protocol/health.ts';
+import { WorkspaceDialog } from '../paths/workspace-dialog.tsx';
 import { connection, health } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { setLanguage, language as shownLanguage, useServerWords, useWords } from '../words/words.ts';
@@ -13,13 +14,21 @@ export function TopBar(): ReactNode {
   const state = useStore(health);
   const language = useStore(shownLanguage);
   const [choosing, setChoosing] = useState(false);
+  const [deciding, setDeciding] = useState(false);
   const workspace = state?.workspaces[0];
   return (
     <header className="flex h-13 shrink-0 items-center gap-2 border-line border-b bg-panel px-3 text-sm sm:gap-3">
       <strong className="text-base">Toolwright</strong>
-      <span className="min-w-0 max-w-[30vw] truncate text-soft" title={workspace?.name}>
-        {workspace?.name}
-      </span>
+      {workspace && (
+        <button
+          type="button"
+          className="min-h-9 min-w-0 max-w-[30vw] truncate text-soft underline decoration-dotted"
+          title={say('workspaceSettings', { name: workspace.name })}
+          onClick={() => setDeciding(true)}
+        >
+          {workspace.name}
+        </button>
+      )}
       {workspace && <SandboxState {...workspace} />}
       <button type="button" className="button plain min-w-0" title={say('model')} onClick={() => setChoosing(true)}>
         <Bot size={16} aria-hidden className="shrink-0" />
@@ -39,6 +48,7 @@ export function TopBar(): ReactNode {
       </button>
       <ThemeButton />
       {choosing && <ModelDialog onClose={() => setChoosing(false)} />}
+      {deciding && <WorkspaceDialog onClose={() => setDeciding(false)} />}
     </header>
   );
 }

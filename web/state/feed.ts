@@ -2,6 +2,7 @@ import type { CallView } from '../../src/protocol/calls.ts';
 import type { KeptChangesView } from '../../src/protocol/changes.ts';
 import { commandOfKeeping } from '../../src/protocol/command-of-keeping.ts';
 import type { RecordedEvent, StreamEvent } from '../../src/protocol/events.ts';
+import { type SecretPath, secretPathOf } from '../../src/protocol/secret-path.ts';
 
 /** The state of a call as shown to a person. One value covers all, so that no two states show at once. */
 export type Phase = 'waiting' | 'queued' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled';
@@ -22,6 +23,8 @@ export interface CallItem {
   readonly live: string;
   readonly text: string;
   readonly errorCode: string | null;
+  /** The path that it was refused as a secret. */
+  readonly secret: SecretPath | null;
   readonly approvalId: string | null;
   readonly decidedBy: string | null;
   readonly changed: readonly string[];
@@ -142,6 +145,7 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
         live: '',
         text: outcome.ok ? outcome.text : (outcome.error?.message ?? outcome.text),
         errorCode: outcome.error?.code ?? null,
+        secret: secretPathOf(outcome.error?.details),
         cut: outcome.artifact !== undefined,
         ...effectOf(outcome.value),
       });
@@ -202,6 +206,7 @@ function newCall(event: Extract<RecordedEvent, { type: 'call.requested' }>): Cal
     live: '',
     text: '',
     errorCode: null,
+    secret: null,
     approvalId: null,
     decidedBy: null,
     changed: [],

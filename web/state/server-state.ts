@@ -2,6 +2,7 @@ import { coalesce } from '../../src/kernel/coalesce.ts';
 import type { ApprovalView } from '../../src/protocol/approvals.ts';
 import type { StreamEvent } from '../../src/protocol/events.ts';
 import type { Health } from '../../src/protocol/health.ts';
+import type { PathDecisionView } from '../../src/protocol/path-decisions.ts';
 import type { SessionView } from '../../src/protocol/sessions.ts';
 import type { ToolView } from '../../src/protocol/tools.ts';
 import { ApiProblem, api } from '../api/api.ts';
@@ -18,6 +19,8 @@ export const sessions = createStore<readonly SessionView[]>([]);
 export const currentSession = createStore<string | null>(null);
 export const approvals = createStore<readonly ApprovalView[]>([]);
 export const tools = createStore<readonly ToolView[]>([]);
+/** The decisions about paths of the server's workspaces, the oldest first. */
+export const pathDecisions = createStore<readonly PathDecisionView[]>([]);
 /** A counter that grows whenever a call is added, changes or ends, for screens that show calls of all sessions. */
 export const callChanges = createStore(0);
 /** The newest changes of files, a new object each time, for screens that show files. */
@@ -78,7 +81,7 @@ export function followServer(): () => void {
 export const loadHealth = coalesce(async (): Promise<void> => health.set(await api('getHealth')));
 
 async function loadAll(): Promise<void> {
-  await Promise.all([loadHealth().then(loadSessions), loadApprovals(), loadTools()]);
+  await Promise.all([loadHealth().then(loadSessions), loadApprovals(), loadTools(), loadPathDecisions()]);
 }
 
 async function reloadAll(): Promise<void> {
@@ -106,6 +109,10 @@ export function forgetApproval(approval: string): void {
 async function loadTools(): Promise<void> {
   tools.set((await api('listTools')).items);
 }
+
+export const loadPathDecisions = coalesce(async (): Promise<void> => {
+  pathDecisions.set((await api('listPathDecisions')).items);
+});
 
 /** Loads the sessions of this server's workspaces. The store may hold others, which this server cannot work in. */
 export const loadSessions = coalesce(async (): Promise<void> => {
@@ -169,6 +176,10 @@ function applyOther(event: StreamEvent): void {
     case 'model.switched':
       // The event may come from another server on the same store and apply there alone.
       void loadHealth().catch(ignore);
+      break;
+    case 'path.decided':
+    case 'path.taken_back':
+      void loadPathDecisions().catch(ignore);
       break;
     case 'tool.switched':
       tools.set((now) =>
