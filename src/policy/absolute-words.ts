@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import { parseScript } from '../shell/parse-script.ts';
 import type { AccessJudgement, ProcessRun } from './access-judgement.ts';
 import { absolutePath } from './mode.ts';
+import { planOfRun } from './plan-of-run.ts';
 
 /** Other names by which the kernel gives a process its folders. */
 const BY_PROCESS = /^\/proc\/(?:self|thread-self|\d+)\/(?:task\/\d+\/)?(?:cwd|root|fd)(?:\/|$)/;
@@ -10,11 +10,12 @@ const BY_PROCESS = /^\/proc\/(?:self|thread-self|\d+)\/(?:task\/\d+\/)?(?:cwd|ro
  * Refuses the folder of a command and words in it that name the workspace by an absolute path. Absolute paths of other places stay: what
  * is there is the system's, and many words begin with a slash and are no path.
  */
-export function judgeAbsoluteWords({ command, cwd = '.', code }: ProcessRun, root: string): readonly AccessJudgement[] {
+export function judgeAbsoluteWords(run: ProcessRun, root: string): readonly AccessJudgement[] {
+  const { command, cwd = '.' } = run;
   const what = command.slice(0, 200);
   if (posix.isAbsolute(cwd)) return [absolutePath(what, cwd)];
-  if (code !== undefined && code !== 'bash') return [];
-  const words = parseScript(command).commands.flatMap((each) => [
+  const commands = planOfRun(run).scripts.flatMap((script) => script.commands);
+  const words = commands.flatMap((each) => [
     ...each.words.map(({ seen }) => seen),
     ...each.assignments.map(({ text }) => text),
   ]);

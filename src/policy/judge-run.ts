@@ -17,6 +17,7 @@ import {
 import { isInert } from './commands/inert-programs.ts';
 import { judgeCommand } from './commands/judge-command.ts';
 import { applyMode, type Mode } from './mode.ts';
+import { planOfRun } from './plan-of-run.ts';
 import type { CommandEffects, PolicyOptions } from './policy-options.ts';
 import { createRuleLookup } from './rules/find-rule.ts';
 import { isExactRule, type Rule } from './rules/rule.ts';
@@ -35,7 +36,7 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
   const judgement = judgeWords(access, subject, { ...options, rules: about });
   if (access.code !== undefined) return judgeCode(access, judgement, { ...options, tool: subject.tool });
   const isRestricted = about.some(({ verdict }) => verdict !== 'allow');
-  const cover = coverOf(judgement, access, effects);
+  const cover = effects === 'live' && planOfRun(access).uses.some(isComputed) ? undefined : coverOf(judgement, access);
   const words = judgement.parts.map((part) => judgePart(part, { mode, isRestricted }));
   const parts = [
     ...words,
@@ -58,12 +59,11 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
   };
 }
 
-function judgeWords({ command, cwd = '.', code }: ProcessRun, subject: Subject, options: PolicyOptions) {
+function judgeWords(access: ProcessRun, subject: Subject, options: PolicyOptions) {
   const root = subject.context.workingDir;
-  const source = code === undefined || code === 'bash' ? command : '';
   const { home, commandFiles: files = options.files, effects = 'staged' } = options;
-  const place = { root, home, files, cwd: posix.resolve(root, cwd), masked: effects !== 'live' };
-  return judgeCommand(source, place, createRuleLookup(options.rules));
+  const place = { root, home, files, cwd: posix.resolve(root, access.cwd ?? '.'), masked: effects !== 'live' };
+  return judgeCommand(planOfRun(access), place, createRuleLookup(options.rules));
 }
 
 /** The tool's own rules, and the ask and deny rules of other tools about commands: it is the same shell, whichever tool starts it. */
@@ -83,18 +83,13 @@ function isAboutCommands({ patterns, hosts, text }: Rule): boolean {
  * Returns one of the user's rules, one with a wildcard if there is any, when these cover the whole command: each part is allowed by one or has no effect of its
  * own, and nothing changes what the words mean.
  */
-function coverOf(
-  { parts, plan }: CommandJudgement,
-  { env = [] }: ProcessRun,
-  effects: CommandEffects,
-): string | undefined {
-  // Nothing takes back there what a variable makes of a word.
-  if (effects === 'live' && plan.uses.some(isComputed)) return undefined;
+function coverOf({ parts }: CommandJudgement, { env = [] }: ProcessRun): string | undefined {
   if (!parts.every(isCovered) || !env.every((name) => isHarmlessVariable(name))) return undefined;
   const rules = parts.flatMap(({ allowedBy, rule }) => (allowedBy === 'user' ? [rule] : []));
   return rules.find((rule) => !isExactRule(rule)) ?? rules[0];
 }
 
+/** Whether a variable decides what it does, which nothing takes back where it runs live. */
 function isComputed({ name, words, args }: CommandUse): boolean {
   if (name === null) return words.length > 0;
   return !/^(?:echo|printf|test|\[|\[\[)$/.test(name) && args.some(({ value, home }) => value === null && !home);

@@ -1,9 +1,10 @@
 import { isDataProgram } from './inside-readings.ts';
-import { MAX_COMMANDS, parseScript, type ShellScript } from './parse-script.ts';
+import { parseScript, type ShellScript } from './parse-script.ts';
 import { programName } from './program-name.ts';
+import { MAX_COMMANDS } from './read-plain.ts';
 import type { SimpleCommand } from './simple-command.ts';
 import { knownWord, type ShellWord } from './words.ts';
-import { commandNames, innerCommands, isTransparent, MAX_WRAPPERS, SHELLS } from './wrappers.ts';
+import { innerCommands, isTransparent, MAX_WRAPPERS, SHELLS } from './wrappers.ts';
 
 /** One command that a script names: by itself, behind a wrapper, or in a text that it gives to a shell. */
 export interface CommandUse extends SimpleCommand {
@@ -16,8 +17,12 @@ export interface CommandUse extends SimpleCommand {
   readonly isWrapper: boolean;
 }
 
+/** The names of a command's program and of those that it wraps, outermost first and without their folders. */
+export type ProgramNames = (command: SimpleCommand) => readonly string[];
+
 /** All that is known of a script from its words. It is made once for a call, and every judgement is a filter over it. */
 export interface CommandPlan {
+  readonly source: string;
   readonly uses: readonly CommandUse[];
   /** All words are known, and every shell reads them alike: only then an allow rule counts. */
   readonly isPlain: boolean;
@@ -27,6 +32,8 @@ export interface CommandPlan {
   readonly scripts: readonly ShellScript[];
   /** Texts that are too much to be read as commands. */
   readonly unread: readonly string[];
+  /** None for a command that is no use of its own, because there are too many. */
+  readonly namesOf: ProgramNames;
 }
 
 /** How deep scripts may nest inside `bash -c`, `eval` and the like. */
@@ -42,6 +49,7 @@ interface UsePlace {
   readonly depth: number;
   readonly wrappers: number;
   readonly input: string | undefined;
+  readonly names: string[];
 }
 
 /** Reads every command that a script names, as far as its words are known before it runs. */
@@ -50,10 +58,12 @@ export function readCommandPlan(source: string): CommandPlan {
   const why: { text: string; reason: string }[] = [];
   const scripts: ShellScript[] = [];
   const unread: string[] = [];
+  const namesByCommand = new Map<SimpleCommand, string[]>();
+  const namesOf: ProgramNames = (command) => namesByCommand.get(command) ?? [];
   let isPlain = true;
   let left = MAX_INNER_CHARACTERS;
   readScript(source, 0);
-  return { uses, isPlain, why, scripts, unread };
+  return { source, uses, isPlain, why, scripts, unread, namesOf };
 
   function readScript(text: string, depth: number, shell = 'bash'): void {
     const script = parseScript(text);
@@ -63,11 +73,14 @@ export function readCommandPlan(source: string): CommandPlan {
     if (script.isUnread) unread.push(text);
     if (shell !== 'bash' && !(script.isPlain && LIKE_BASH.test(shell)))
       why.push({ text, reason: `${shell} may parse it differently from bash` });
-    for (const given of givenTexts(script)) readInner(given, depth);
     const room = MAX_COMMANDS - uses.length;
-    for (const command of script.commands.slice(0, room))
-      readWords(command, { depth, wrappers: 0, input: command.input });
+    for (const command of script.commands.slice(0, room)) {
+      const names: string[] = [];
+      namesByCommand.set(command, names);
+      readWords(command, { depth, wrappers: 0, input: command.input, names });
+    }
     if (script.commands.length > room) giveUp(text, 'it has more commands than can be checked');
+    for (const given of givenTexts(script, namesOf)) readInner(given, depth);
   }
 
   function readInner(text: string, depth: number, shell?: string): void {
@@ -86,6 +99,7 @@ export function readCommandPlan(source: string): CommandPlan {
     const { text, words } = command;
     const [first, ...args] = words;
     const name = first === undefined || knownWord(first) === null ? null : programName(first.value ?? '');
+    if (name !== null) place.names.push(name.slice(name.lastIndexOf('/') + 1));
     const inner = name === null ? [] : innerCommands(name, args);
     const isOpened = inner.some(({ kind }) => kind !== 'unseen');
     uses.push({ ...command, name, args, isOpened, isWrapper: name !== null && isTransparent(name, inner) });
@@ -103,10 +117,8 @@ function innerCommand(words: readonly ShellWord[], input: string | undefined): S
 }
 
 /** Text that a shell may be given to read: by a heredoc, a here-string, or an `echo` in front of it. */
-function givenTexts({ commands }: ShellScript): readonly string[] {
-  const readers = commands.filter((command) =>
-    commandNames(command).some((name) => SHELLS.has(name) || READERS.has(name)),
-  );
+function givenTexts({ commands }: ShellScript, namesOf: ProgramNames): readonly string[] {
+  const readers = commands.filter((command) => namesOf(command).some((name) => SHELLS.has(name) || READERS.has(name)));
   return readers.length === 0 ? [] : [...readers.flatMap(({ input }) => input ?? []), ...commands.flatMap(printedBy)];
 }
 

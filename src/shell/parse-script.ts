@@ -1,7 +1,7 @@
 import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
 import { codePointName, HIDDEN } from '../kernel/text/invisible.ts';
 import { isObeyedVariable } from '../kernel/world/environment.ts';
-import { readPlain } from './read-plain.ts';
+import { MAX_COMMANDS, readPlain } from './read-plain.ts';
 import type { Redirection, SimpleCommand } from './simple-command.ts';
 import { shellWord } from './words.ts';
 
@@ -19,14 +19,14 @@ export interface ShellScript {
   readonly isUnread: boolean;
 }
 
-/** Of more commands none is judged by itself, but all of them as a text. */
-export const MAX_COMMANDS = 500;
 /** How many pipelines around a command count. */
 const MAX_NESTING = 8;
 /** Longer scripts are never judged: no person would read them in an approval either. */
 const MAX_CHARACTERS = 100_000;
 /** Braces, heredocs or nesting levels times characters: from each of them the grammar reads on to its end. */
 const MAX_STEPS = 2_000_000;
+/** Characters with which a substitution or a redirection begins: the grammar makes many objects of each. */
+const MAX_EXPANSIONS = 8000;
 
 /** Returns every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
 export function parseScript(source: string): ShellScript {
@@ -35,6 +35,8 @@ export function parseScript(source: string): ShellScript {
   if (plain !== undefined) return { ...plain, problems: [], forkBomb: false, isPlain: true, isUnread: false };
   const braces = source.match(/\{(?![\s}])|<</g)?.length ?? 0;
   if (braces * source.length > MAX_STEPS) return unparsed('it has more braces or heredocs than can be checked');
+  if ((source.match(/[$`<>(]/g)?.length ?? 0) > MAX_EXPANSIONS)
+    return unparsed('it has more substitutions and redirections than can be checked');
   if (nestingDepth(source) * source.length > MAX_STEPS) return unparsed('it nests too deep');
   const hiddenCharacter = HIDDEN.first.exec(source);
   const problems =

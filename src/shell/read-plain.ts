@@ -2,6 +2,9 @@ import { HIDDEN } from '../kernel/text/invisible.ts';
 import type { Assignment, SimpleCommand } from './simple-command.ts';
 import type { ShellWord } from './words.ts';
 
+/** Of more commands none is judged by itself, but all of them as a text: a reader may stop behind this many. */
+export const MAX_COMMANDS = 500;
+
 /** The commands of a plain script. Pipelines in order, for each stage its command. */
 export interface PlainScript {
   readonly commands: readonly SimpleCommand[];
@@ -25,6 +28,7 @@ const NAME = /^[A-Za-z_]\w*=/;
 /**
  * Reads a plain script: words, quotes, patterns, assignments in front of a command, `&&`, `||`, `;`, `|`, line breaks, and streams that
  * are dropped or joined. Undefined for every other script. All shells read such a script alike, so that an allow rule can rely on its words.
+ * Behind more than MAX_COMMANDS commands it stops.
  */
 export function readPlain(source: string): PlainScript | undefined {
   if (HIDDEN.first.test(source)) return undefined;
@@ -52,7 +56,7 @@ export function readPlain(source: string): PlainScript | undefined {
       if (pipeline.length > 1) pipelines.push(pipeline);
       pipeline = [];
     }
-    if (joint === undefined) return { commands, pipelines };
+    if (joint === undefined || commands.length > MAX_COMMANDS) return { commands, pipelines };
   }
 
   function take(pattern: RegExp): RegExpExecArray | null {

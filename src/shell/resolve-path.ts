@@ -22,6 +22,9 @@ export type WordTarget =
   | { kind: 'neutral' }
   | { kind: 'outside'; path: string };
 
+/** No file has a longer path: what is longer is code or data, and counts as far as this. */
+const MAX_PATH_CHARACTERS = 4096;
+
 const NEUTRAL = /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$/;
 const OWN_IN_SANDBOX = /^\/tmp(\/|$)/;
 
@@ -35,7 +38,7 @@ export function targetsOf(
   const { value } = word;
   if (value === null) return [{ kind: 'computed' }];
   return cwds.map((cwd) => {
-    const path = posix.resolve(cwd, value === '' ? '.' : value);
+    const path = posix.resolve(cwd, value.slice(0, MAX_PATH_CHARACTERS) || '.');
     if (path === root || path.startsWith(`${root}/`)) return { kind: 'inside', path: posix.relative(root, path) };
     const isNeutral = NEUTRAL.test(path) || (masked && OWN_IN_SANDBOX.test(path));
     return isNeutral ? { kind: 'neutral' } : { kind: 'outside', path };
@@ -49,6 +52,7 @@ const SYSTEM =
 export function isPrecious(word: ShellWord, cwds: readonly string[], where: Surroundings): boolean {
   if (word.home || /^~/.test(word.text)) return true;
   if (word.value === null) return isPreciousWhenComputed(word.text, where);
+  if (word.value.length > MAX_PATH_CHARACTERS && !word.pattern) return false;
   const { root, home } = where;
   // The whole word counts too: `x*/../../..` goes up again behind the pattern.
   const tried = word.pattern ? [beforePattern(word.value), word.value] : [word.value];
@@ -83,9 +87,6 @@ function isPreciousWhenComputed(text: string, where: Surroundings): boolean {
   return front !== undefined && isPrecious(plainWord(front), ['/'], where);
 }
 
-/** No file has a longer path: a longer word is code or data. */
-const MAX_PATH_CHARACTERS = 4096;
-
 /** The sensitive file that a word names, and why it is one. Which files a pattern matches is known only at run time. */
 export function sensitiveTarget(
   word: ShellWord,
@@ -94,10 +95,10 @@ export function sensitiveTarget(
 ): { readonly path: string; readonly reason: string } | undefined {
   if (word.pattern || word.value === null || cwds.length === 0) return undefined;
   // The script may have gone into a folder: then `../.env` is here.
-  const behindUps = posix.normalize(word.value).replace(/^(?:\.\.\/)+/, '');
+  const behindUps = posix.normalize(word.value.slice(0, MAX_PATH_CHARACTERS)).replace(/^(?:\.\.\/)+/, '');
   const inside = targetsOf(word, cwds, where).flatMap((place) => (place.kind === 'inside' ? [place.path] : []));
   for (const path of behindUps.startsWith('/') ? inside : [...inside, behindUps]) {
-    const { access, rule } = where.files.judge(path.slice(0, MAX_PATH_CHARACTERS));
+    const { access, rule } = where.files.judge(path);
     if (access === 'hidden') return { path, reason: rule?.reason ?? 'it is sensitive' };
   }
   return undefined;

@@ -15,17 +15,9 @@ export interface AssignmentRisk {
 /** The risk of an assignment, or undefined. `prefix`: it stands in front of a command, as in `A=1 make`. */
 export function riskyAssignment({ name, text, computed }: Assignment, prefix: boolean): AssignmentRisk | undefined {
   if (DECIDING.test(name)) return { rule: 'not understood', reason: `${text} changes what later words mean.` };
-  const reason = whyRisky(name, text, computed, prefix);
-  return reason === undefined ? undefined : { rule: 'environment', reason };
-}
-
-function unquoted(text: string): string {
-  return text.replace(/^(["'])(.*)\1$/s, '$2');
-}
-
-function whyRisky(name: string, text: string, computed: boolean, prefix: boolean): string | undefined {
-  const isHarmless = isHarmlessVariable(name, unquoted(text.slice(text.indexOf('=') + 1)));
-  if (prefix && !isHarmless) return `${text} may change what runs.`;
-  if (!isHarmless && isObeyedVariable(name)) return `${text} changes what later commands do.`;
-  return prefix && computed ? `The value of ${name} is known only at run time.` : undefined;
+  const value = text.slice(text.indexOf('=') + 1).replace(/^(["'])(.*)\1$/s, '$2');
+  const isHarmless = isHarmlessVariable(name, value);
+  if (isHarmless ? prefix && computed : prefix || isObeyedVariable(name))
+    return { rule: 'environment', reason: `${text} may change what runs.` };
+  return undefined;
 }

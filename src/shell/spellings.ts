@@ -102,25 +102,13 @@ export function isListed(word: string, list = ''): boolean {
   return list.split(' ').includes(word);
 }
 
-/** Git's own subcommands; git looks for an alias only for others. */
-export const SUBCOMMANDS_OF_GIT = `
-  add add--interactive am annotate apply archimport archive backfill bisect bisect--helper blame branch bugreport
-  bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout--worker checkout-index
-  cherry cherry-pick citool clean clone column commit commit-graph commit-tree config config-batch count-objects
-  credential credential-cache credential-cache--daemon credential-store cvsexportcommit cvsimport cvsserver daemon
-  describe diagnose diff diff-files diff-index diff-tree difftool difftool--helper env--helper fast-export
-  fast-import fetch fetch-pack filter-branch filter-repo fmt-merge-msg for-each-ref for-each-repo format-patch
-  fsck fsck-objects fsmonitor--daemon gc get-tar-commit-id gitk grep gui hash-object help hook http-backend
-  http-fetch http-push imap-send index-pack init init-db instaweb interpret-trailers last-modified lfs log
-  ls-files ls-remote ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-octopus
-  merge-one-file merge-ours merge-recursive merge-recursive-ours merge-recursive-theirs merge-resolve
-  merge-subtree merge-tree mergetool mergetool--lib mktag mktree multi-pack-index mv name-rev notes p4
-  pack-objects pack-redundant pack-refs patch-id pickaxe prune prune-packed pull push quiltimport range-diff
-  read-tree rebase receive-pack reflog refs remote remote-ext remote-fd remote-ftp remote-ftps remote-http
-  remote-https repack replace replay repo request-pull rerere reset restore rev-list rev-parse revert rm scalar
-  send-email send-pack sh-i18n sh-setup shell shortlog show show-branch show-index show-ref sparse-checkout stage
-  stash status stripspace submodule submodule--helper subtree svn switch symbolic-ref tag unpack-file
-  unpack-objects update-index update-ref update-server-info upload-archive upload-archive--writer upload-pack var
-  verify-commit verify-pack verify-tag version web--browse whatchanged worktree write-tree`
-  .split(/\s+/)
-  .join(' ');
+/** Git's own subcommands in everyday use. Git looks for an alias for names that it does not have: any other name may be one. */
+export const SUBCOMMANDS_OF_GIT: ReadonlySet<string> = new Set(
+  `add am apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit
+  commit-tree config count-objects describe diff diff-index diff-tree difftool fetch for-each-ref format-patch fsck gc grep hash-object
+  help init lfs log ls-files ls-remote ls-tree maintenance merge merge-base merge-tree mergetool mv name-rev notes pull push range-diff
+  read-tree rebase reflog remote rerere reset restore rev-list rev-parse revert rm shortlog show show-ref sparse-checkout stash status
+  submodule switch symbolic-ref tag update-index update-ref var verify-commit version whatchanged worktree write-tree`.split(
+    /\s+/,
+  ),
+);

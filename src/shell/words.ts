@@ -20,10 +20,9 @@ export function shellWord(word: Word): ShellWord {
   const { text } = word;
   const parts = word.parts ?? [];
   const home = /^~(\/|$)/.test(text) || /^"?\$(HOME|\{HOME\})"?(\/|"|$)/.test(text);
-  const runs = parts.some(contains(['CommandExpansion', 'ProcessSubstitution']));
+  const runs = parts.some(runsCommands);
   const pattern = parts.some(({ type }) => type === 'Glob' || type === 'ExtendedGlob');
-  const computed =
-    /^~[^/]/.test(text) || HOME_BEHIND.test(text) || isReadDifferently(text) || parts.some(contains(COMPUTED));
+  const computed = /^~[^/]/.test(text) || HOME_BEHIND.test(text) || isReadDifferently(text) || parts.some(isComputed);
   const value = home || computed ? null : plainValue(word, parts);
   return { text, value, seen: value ?? text, pattern, home, runs };
 }
@@ -35,6 +34,7 @@ const PLAIN_ESCAPES =
 /** Whether shells and grammars disagree on the text: about rare escapes, translated strings, and lines continued inside a word. */
 function isReadDifferently(text: string): boolean {
   if (text.includes('$"') || text.includes('\\\n')) return true;
+  if (!text.includes("$'")) return false;
   return [...text.matchAll(/(?=\$'((?:[^'\\]|\\.)*)')/gs)].some(([, inside = '']) => !PLAIN_ESCAPES.test(inside));
 }
 
@@ -50,8 +50,13 @@ const COMPUTED = [
   'BraceExpansion',
 ];
 
+const runsCommands = contains(['CommandExpansion', 'ProcessSubstitution']);
+const isComputed = contains(COMPUTED);
+
 function contains(types: readonly string[]): (part: WordPart) => boolean {
-  return (part) => types.includes(part.type) || ('parts' in part && (part.parts ?? []).some(contains(types)));
+  return function holds(part) {
+    return types.includes(part.type) || ('parts' in part && (part.parts ?? []).some(holds));
+  };
 }
 
 /** A word without parts is plain; a brace that is no expansion (`{}` of find and xargs) is plain too. */

@@ -154,27 +154,5 @@ function commandsPerFile(args: readonly ShellWord[]): readonly InnerCommand[] {
   });
 }
 
-/** The command's own name and those of the commands it wraps, outermost first. Cached, since several checks ask for it. */
-export function commandNames({ words }: { readonly words: readonly ShellWord[] }): readonly string[] {
-  const known = namesKnown.get(words) ?? namesBehind(words);
-  namesKnown.set(words, known);
-  return known;
-}
-
-const namesKnown = new WeakMap<readonly ShellWord[], readonly string[]>();
-
-function namesBehind(words: readonly ShellWord[]): string[] {
-  const names: string[] = [];
-  const queue = [words];
-  for (let next = queue.shift(); next !== undefined && names.length < MAX_WRAPPERS; next = queue.shift()) {
-    const [first, ...args] = next;
-    const name = first?.value?.replace(/^.*\//s, '');
-    if (name === undefined) continue;
-    names.push(name);
-    queue.push(...innerCommands(name, args).flatMap((one) => (one.kind === 'words' ? [one.words] : [])));
-  }
-  return names;
-}
-
 /** A command behind more wrappers is not looked for. */
 export const MAX_WRAPPERS = 8;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import { judgeCommand } from '../../src/policy/commands/judge-command.ts';
+import { readCommandPlan } from '../../src/shell/command-plan.ts';
 import { generateCommands } from './generate-commands.ts';
 
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
@@ -80,7 +81,7 @@ function withQuotes(command: string, quoted: (word: string) => string): string {
 const KEPT = /^(?:do|done|then|else|elif|fi|in|esac|if|while|until|for|case|time|function|select|i|[A-Z_]+=.*)$/;
 
 function allSaidOf(command: string): string {
-  const { verdict, parts } = judgeCommand(command, where);
+  const { verdict, parts } = judgeCommand(readCommandPlan(command), where);
   const rules = parts.map((part) => [part.verdict, part.rule, part.program]);
   return JSON.stringify([verdict, rules]);
 }

@@ -3,9 +3,11 @@ import type { Subject } from '../../kernel/ports.ts';
 import { oneLine } from '../../kernel/text/visible.ts';
 import { obeysFile, onlyReads, runsScripts } from '../../kernel/world/project-files.ts';
 import { NOTHING_UNAGREED, type UnagreedTexts } from '../../kernel/world/unagreed-texts.ts';
+import { readCommandPlan } from '../../shell/command-plan.ts';
 import { programName } from '../../shell/program-name.ts';
 import type { AccessJudgement, ProcessRun } from '../access-judgement.ts';
 import type { CommandPart } from '../commands/command-judgement.ts';
+import { planOfRun } from '../plan-of-run.ts';
 import { filesNamedBy } from './named-files.ts';
 
 /** The rule behind a refusal of mode strict: the command would run a text that nobody has agreed to. */
@@ -17,7 +19,7 @@ const MAX_NAMED = 3;
  * wherever in the workspace it is, or one that the command or a script of the project names. So no way to another folder matters.
  */
 export function judgeUnagreed(
-  { command, cwd = '.' }: ProcessRun,
+  run: ProcessRun,
   parts: readonly CommandPart[],
   { unagreed = NOTHING_UNAGREED, context }: Subject,
 ): readonly AccessJudgement[] {
@@ -26,8 +28,8 @@ export function judgeUnagreed(
   const programs = new Set(parts.flatMap(({ program }) => (program === null ? [] : [programName(program)])));
   const running = [...programs].filter((program) => !onlyReads(program));
   const root = context.workingDir;
-  const folder = posix.relative(root, posix.resolve(root, cwd));
-  const byCommand = filesNamedBy({ text: command, folder });
+  const folder = posix.relative(root, posix.resolve(root, run.cwd ?? '.'));
+  const byCommand = filesNamedBy(planOfRun(run), folder);
   const named = running.length === 0 ? [] : files.filter(byCommand);
   return running.flatMap((program) => {
     const obeyed = files.filter((path) => obeysFile(program, path));
@@ -39,7 +41,7 @@ export function judgeUnagreed(
 /** The files that scripts of the project name, for a program that runs such scripts. */
 function scriptFiles({ files, scripts }: UnagreedTexts, program: string): readonly string[] {
   if (!runsScripts(program)) return [];
-  const tests = scripts.map(({ path, text }) => filesNamedBy({ text, folder: posix.dirname(path) }));
+  const tests = scripts.map(({ path, text }) => filesNamedBy(readCommandPlan(text), posix.dirname(path)));
   return files.filter((path) => tests.some((isNamed) => isNamed(path)));
 }
 

@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import { onlyReads } from '../../kernel/world/project-files.ts';
-import { parseScript } from '../../shell/parse-script.ts';
+import type { CommandPlan } from '../../shell/command-plan.ts';
 import { programName } from '../../shell/program-name.ts';
-import type { SimpleCommand } from '../../shell/simple-command.ts';
 
 /** Programs that run the files among their words. */
 const INTERPRETERS =
@@ -10,24 +9,17 @@ const INTERPRETERS =
 /** Options that name a file which is loaded. */
 const LOADING =
   /^--?(?:c|f|r|p|I|config|conf|configuration|file|require|import|loader|experimental-loader|setup\w*|preset|plugin\w*|project|rcfile|init-file|makefile|rulesdir|resolver|script|env-file)$/i;
-const MAX_NESTING = 3;
-
-/** A script in the folder in which it runs. */
-export interface PlacedScript {
-  readonly text: string;
-  readonly folder: string;
-}
 
 /**
- * Returns a test for the files that a script runs or loads by name: its programs, the files given to interpreters, and those that
+ * Returns a test for the files that a script in a folder runs or loads by name: its programs, the files given to interpreters, and those that
  * options load. It takes more files than are run rather than fewer.
  */
-export function filesNamedBy({ text, folder }: PlacedScript): (path: string) => boolean {
-  const words = wordsThatRun(text, 0);
+export function filesNamedBy({ source, uses }: CommandPlan, folder: string): (path: string) => boolean {
+  const words = uses.flatMap(({ words, isOpened }) => (isOpened ? [] : pathsRunBy(words.map(({ seen }) => seen))));
   if (words.length === 0) return () => false;
   // Where a script changes folders, a name counts in each of them.
   const isAnywhere =
-    /\b(?:cd|pushd|chdir)\b|(?:^|\s)(?:-C|--prefix|--cwd|--dir|--directory|--workspaces?|-w)(?:[\s=]|$)/.test(text);
+    /\b(?:cd|pushd|chdir)\b|(?:^|\s)(?:-C|--prefix|--cwd|--dir|--directory|--workspaces?|-w)(?:[\s=]|$)/.test(source);
   const exact = words.map((word) => posix.normalize(posix.join(folder, word)).toLowerCase());
   const ends = isAnywhere
     ? words.map((word) =>
@@ -57,19 +49,15 @@ function endsIn(path: string, word: string): boolean {
   return at !== -1 && isNamed(path.slice(at + 1), word);
 }
 
-function wordsThatRun(text: string, depth: number): string[] {
-  if (depth > MAX_NESTING) return [];
-  return parseScript(text).commands.flatMap((command) => wordsOf(command, depth));
-}
-
-function wordsOf({ words }: SimpleCommand, depth: number): string[] {
-  const texts = words.map(({ seen }) => seen);
-  const [first = '', ...rest] = texts;
+/** A text with blanks in it may be a script as well. */
+function pathsRunBy(words: readonly string[]): string[] {
+  const [first = '', ...rest] = words;
   const name = programName(first);
-  const from = texts.findIndex((word) => INTERPRETERS.test(programName(word)));
-  const ran = from === -1 ? [] : texts.slice(from + 1);
+  const from = words.findIndex((word) => INTERPRETERS.test(programName(word)));
+  const ran = from === -1 ? [] : words.slice(from + 1);
   const loaded = onlyReads(name) ? [] : rest.flatMap((word, at) => loadedBy(word, rest[at + 1]));
-  const inner = rest.flatMap((word) => (/\s/.test(word) ? wordsThatRun(word, depth + 1) : []));
+  const lines = rest.flatMap((word) => (/\s/.test(word) ? word.split(/[;|&\n]+/) : []));
+  const inner = lines.flatMap((line) => pathsRunBy(line.split(/[\s"'`()]+/).filter(Boolean)));
   return [...(first.includes('/') ? [first] : []), ...ran, ...loaded, ...inner].filter(isPath);
 }
 

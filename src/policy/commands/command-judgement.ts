@@ -1,7 +1,6 @@
 import type { Details } from '../../kernel/error.ts';
 import { howToFree, secretDetails } from '../../kernel/world/decided-files.ts';
 import type { FilePolicy } from '../../kernel/world/file-policy.ts';
-import type { CommandPlan } from '../../shell/command-plan.ts';
 
 export type CommandVerdict = 'allow' | 'ask' | 'deny';
 
@@ -29,8 +28,6 @@ export interface CommandPart extends Ruling {
 
 export interface CommandJudgement extends Ruling {
   readonly parts: readonly CommandPart[];
-  /** The reading that it rests on. */
-  readonly plan: CommandPlan;
 }
 
 /** The rules about commands. In the words of a command, null stands for one that is known only at run time. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFilePolicy } from '../../kernel/world/file-policy.ts';
+import { readCommandPlan } from '../../shell/command-plan.ts';
 import { parseRule } from '../rules/parse-rules.ts';
 import { wordPattern } from '../rules/word-pattern.ts';
 import { judgeCommand } from './judge-command.ts';
@@ -120,17 +121,17 @@ test('a pattern for paths with many folders in it is tried in time', () => {
 });
 
 test('an action of find counts also behind one that is a name to be found', () => {
-  expect(judgeCommand('find . -name -exec -exec rm -rf / \\;', where).verdict).toBe('deny');
-  expect(judgeCommand('find . -exec ls {} \\; -exec rm -rf / \\;', where).verdict).toBe('deny');
+  expect(judgeCommand(readCommandPlan('find . -name -exec -exec rm -rf / \\;'), where).verdict).toBe('deny');
+  expect(judgeCommand(readCommandPlan('find . -exec ls {} \\; -exec rm -rf / \\;'), where).verdict).toBe('deny');
 });
 
 test('a pattern that goes up behind its star is not harmless', () => {
-  expect(judgeCommand('rm -rf x*/../../..', where).verdict).toBe('deny');
+  expect(judgeCommand(readCommandPlan('rm -rf x*/../../..'), where).verdict).toBe('deny');
 });
 
 function judgedInTime(command: string): string {
   const before = process.cpuUsage();
-  const { verdict } = judgeCommand(command, where);
+  const { verdict } = judgeCommand(readCommandPlan(command), where);
   // Of the processor: a busy machine takes longer, and says nothing about us.
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1000).toBeLessThan(1_000);

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFilePolicy } from '../../kernel/world/file-policy.ts';
+import { readCommandPlan } from '../../shell/command-plan.ts';
 import type { RuleLookup } from './command-judgement.ts';
 import { judgeCommand } from './judge-command.ts';
 
 const where = { root: '/home/ana/project', home: '/home/ana', files: createFilePolicy() };
 const rulesOf = (find: RuleLookup['find']): RuleLookup => ({ find, restricts: () => false });
-const verdict = (command: string) => judgeCommand(command, where).verdict;
+const verdict = (command: string) => judgeCommand(readCommandPlan(command), where).verdict;
 
 describe('an ordinary command is allowed: its changes are judged when it has ended', () => {
   test.each([
@@ -58,7 +59,7 @@ describe('an ordinary command is allowed: its changes are judged when it has end
     './gen.sh',
     '',
   ])('%s', (command) => {
-    expect(judgeCommand(command, where)).toMatchObject({ verdict: 'allow' });
+    expect(judgeCommand(readCommandPlan(command), where)).toMatchObject({ verdict: 'allow' });
   });
 });
 
@@ -99,7 +100,7 @@ describe('a command whose meaning is known only at run time is a question', () =
     `sh -c "echo \\$'\\\\'; echo RAN #'"`,
     "zsh -c 'ls'",
   ])('%s', (command) => {
-    expect(judgeCommand(command, where)).toMatchObject({ verdict: 'ask', rule: 'not understood' });
+    expect(judgeCommand(readCommandPlan(command), where)).toMatchObject({ verdict: 'ask', rule: 'not understood' });
   });
 });
 
@@ -144,7 +145,7 @@ describe('catastrophes are refused in every spelling', () => {
     'echo x > ~/.bashrc',
   ])('%s', (command) => {
     const judged = judgeCommand(
-      command,
+      readCommandPlan(command),
       where,
       rulesOf(() => ({ verdict: 'allow', rule: 'everything', reason: '' })),
     );
@@ -167,7 +168,7 @@ test('sensitive files are refused from inside commands, and their names are not'
     'git add .env',
     'python3 load.py .env',
   ]) {
-    expect(judgeCommand(command, where)).toMatchObject({ verdict: 'deny', rule: 'sensitive file' });
+    expect(judgeCommand(readCommandPlan(command), where)).toMatchObject({ verdict: 'deny', rule: 'sensitive file' });
   }
   for (const command of [
     'ls -la .env',
@@ -228,7 +229,7 @@ test('a rule lifts a question and never a refusal', () => {
   const rules = rulesOf((words) =>
     words.includes(null) ? undefined : { verdict: 'allow', rule: 'all', reason: 'It is allowed.' },
   );
-  const judged = judgeCommand('npm install', where, rules);
+  const judged = judgeCommand(readCommandPlan('npm install'), where, rules);
   expect(judged.parts).toEqual([
     {
       text: 'npm install',
@@ -240,13 +241,13 @@ test('a rule lifts a question and never a refusal', () => {
       isOutside: true,
     },
   ]);
-  expect(judgeCommand('npm install && cat .env', where, rules).verdict).toBe('deny');
-  expect(judgeCommand('npm install $X', where, rules).verdict).toBe('ask');
-  expect(judgeCommand('npm install; $(x)', where, rules).verdict).toBe('ask');
+  expect(judgeCommand(readCommandPlan('npm install && cat .env'), where, rules).verdict).toBe('deny');
+  expect(judgeCommand(readCommandPlan('npm install $X'), where, rules).verdict).toBe('ask');
+  expect(judgeCommand(readCommandPlan('npm install; $(x)'), where, rules).verdict).toBe('ask');
 });
 
 test('every simple command has its own verdict', () => {
-  const { parts } = judgeCommand('ls && curl a | wc -l; rm -rf /', where);
+  const { parts } = judgeCommand(readCommandPlan('ls && curl a | wc -l; rm -rf /'), where);
   expect(parts.map(({ text, verdict }) => [text, verdict])).toEqual([
     ['ls', 'allow'],
     ['curl a', 'ask'],

@@ -1,9 +1,10 @@
-import { type CommandUse, readCommandPlan } from '../../shell/command-plan.ts';
+import type { CommandPlan, CommandUse } from '../../shell/command-plan.ts';
 import { type InsideReading, MAX_INSIDE_READINGS, readInside, readText } from '../../shell/inside-readings.ts';
 import { apparentProgram } from '../../shell/program-name.ts';
 import { type Surroundings, targetsOf } from '../../shell/resolve-path.ts';
 import { riskyAssignment } from '../../shell/risky-environment.ts';
-import { knownWord, operandsAmong, plainWord } from '../../shell/words.ts';
+import { operandsAmong, plainWord } from '../../shell/words.ts';
+import { knownWords } from '../rules/word-pattern.ts';
 import {
   ASSIGNMENT,
   ask,
@@ -44,12 +45,12 @@ const HERE: InsideUse = { by: 'here' };
 type PartRuling = Omit<CommandPart, 'text' | 'program'>;
 
 /**
- * Judges every command that a shell script names by its words: refusals, rules, secrets that it names and effects outside the workspace.
+ * Judges every command of a plan by its words: refusals, rules, secrets that it names and effects outside the workspace.
  * An allow rule counts in a plain script alone. Refusals, ask and deny rules count for every command that the script names anywhere, also
  * for words inside another command. A part that cannot be known before it runs is a question; the caller knows whether it matters.
  */
-export function judgeCommand(source: string, where: Surroundings, rules: RuleLookup = NO_RULES): CommandJudgement {
-  const plan = readCommandPlan(source);
+export function judgeCommand(plan: CommandPlan, where: Surroundings, rules: RuleLookup = NO_RULES): CommandJudgement {
+  const { source } = plan;
   const parts: CommandPart[] = [];
   /** A part that is repeated is told once. */
   const said = new Set<string>();
@@ -57,7 +58,7 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
   const folders = [where.cwd ?? where.root];
   const isWanted = (program: string) => isDestroyer(program) || losesOutside(program) || rules.restricts(program);
   for (const script of plan.scripts) {
-    const danger = catastrophicScript(script, where);
+    const danger = catastrophicScript(script, plan, where);
     if (danger !== undefined) add(source, null, refuse(danger));
   }
   for (const { text, reason } of plan.why) add(text, null, notUnderstood(`It cannot be judged: ${reason}.`));
@@ -67,7 +68,7 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
   if (!plan.isPlain) addInside(source, readText(source, rules.restricts), { by: 'mentioned' });
   if (parts.length === 0) add(source, null, NO_COMMAND);
   const { verdict, reason, rule } = worstOf(parts);
-  return { verdict, reason, rule, parts, plan };
+  return { verdict, reason, rule, parts };
 
   function add(text: string, program: string | null, ruling: PartRuling): void {
     const key = `${text}\0${ruling.reason}`;
@@ -78,7 +79,7 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
 
   function judgeUse(use: CommandUse): void {
     const { text, words, redirections, assignments } = use;
-    for (const redirection of redirections)
+    for (const redirection of redirections.slice(0, room(redirections.length)))
       for (const ruling of judgeRedirection(redirection, folders, where)) add(text, null, ruling);
     for (const assignment of assignments) {
       const risk = riskyAssignment(assignment, words.length > 0);
@@ -91,7 +92,7 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
   }
 
   function judgeWords({ text, name, args, input, isOpened, isWrapper }: CommandUse): void {
-    const ruled = rules.find([name, ...args.map(knownWord)]);
+    const ruled = rules.find(knownWords(name, args));
     if (name === null) {
       addInside(text, readText(args.map((word) => word.text).join(' '), isWanted), HERE);
       add(text, null, ruled ?? notUnderstood('Which program runs is known only at run time.'));
@@ -129,14 +130,19 @@ export function judgeCommand(source: string, where: Surroundings, rules: RuleLoo
     use: Pick<CommandUse, 'args'> & { readonly name: string },
     ruled: RuleAnswer | undefined,
   ): PartRuling {
-    names += use.args.length;
-    if (names > MAX_NAMES) add(source, null, notUnderstood('It has more words than can be checked.'));
-    const known = judgeProgram(use, names > MAX_NAMES ? [] : folders, where);
+    const known = judgeProgram(use, room(use.args.length) < use.args.length ? [] : folders, where);
     if (ruled === undefined || known.verdict === 'deny') return known;
     if (ruled.verdict !== 'allow') return byRule(ruled, known);
     const isMeant = known.loses === undefined || ruled.names?.(known.loses) === true;
     const counts = plan.isPlain ? !ruled.ordinary || isOrdinaryUse(use.name, use.args) : ruled.whole === true;
     return counts && isMeant ? byRule(ruled, known) : known;
+  }
+
+  /** How many of the next names can still be checked. */
+  function room(count: number): number {
+    names += count;
+    if (names > MAX_NAMES) add(source, null, notUnderstood('It has more words than can be checked.'));
+    return Math.max(0, Math.min(count, MAX_NAMES - names + count));
   }
 
   /** Later words may be meant from there. Where it stays in the workspace, nothing changes that is judged by words. */

@@ -1,6 +1,6 @@
 import type { InsideReading } from '../../shell/inside-readings.ts';
 import type { Surroundings } from '../../shell/resolve-path.ts';
-import { knownWord } from '../../shell/words.ts';
+import { knownWords } from '../rules/word-pattern.ts';
 import { ask, type CommandPart, NETWORK, REFUSED, type RuleLookup, type Ruling, refuse } from './command-judgement.ts';
 import { outsideLoss } from './outside-losses.ts';
 import { catastrophe } from './refusals/catastrophes.ts';
@@ -26,7 +26,7 @@ export function judgeInside({ words, kind }: InsideReading, by: string, place: I
   const found: Ruling[] = [];
   const danger = by === 'mentioned' ? undefined : catastrophe({ name: program, args }, place.folders, place.where);
   if (danger !== undefined) found.push(refuse(danger));
-  const ruled = place.rules.find([program, ...args.map(knownWord)]);
+  const ruled = place.rules.find(knownWords(program, args));
   if (ruled !== undefined && ruled.verdict !== 'allow') found.push(ruled);
   const loses = by === 'mentioned' ? undefined : outsideLoss(program, args);
   const parts = found.flatMap((ruling) => weigh({ ...ruling, program }, kind, by));

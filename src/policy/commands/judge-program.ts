@@ -1,6 +1,7 @@
 import { type Surroundings, sensitiveTarget } from '../../shell/resolve-path.ts';
 import { isListed, spellingsOf } from '../../shell/spellings.ts';
 import { operandsAmong, type ShellWord } from '../../shell/words.ts';
+import { knownWords } from '../rules/word-pattern.ts';
 import { ask, BY_CHANGES, deny, denySecret, NETWORK, type Ruling, SENSITIVE } from './command-judgement.ts';
 import { outsideEffect } from './outside-effects.ts';
 import { outsideLoss } from './outside-losses.ts';
@@ -24,7 +25,7 @@ export function judgeProgram(
 ): ProgramJudgement {
   const secret = judgeNames(openedWords(name, args), folders, where);
   if (secret !== undefined) return secret;
-  const effect = outsideEffect([name, ...args.map(({ value, pattern }) => (pattern ? null : value))]);
+  const effect = outsideEffect(knownWords(name, args));
   const loses = outsideLoss(name, args);
   if (loses === undefined)
     return effect === undefined ? JUDGED_BY_CHANGES : { ...ask(effect.rule, effect.reason), isOutside: true };

@@ -5,31 +5,26 @@ import { mayBeOption } from './refusals/catastrophes.ts';
 /** Options and references with which `git push` takes commits from others. */
 const LOSING_PUSH = /^(-[a-zA-Z]*[fd][a-zA-Z]*|--fo(r.*)?|--mir.*|--del.*|--pru.*|[+:].+)$/;
 
-/** Options that nobody has told us about, each perhaps with a value. */
-const OPTIONS = String.raw`(?:[-+]\S+ (?:[^-+\s]\S* )?)*?`;
-
-/** Irreversible uses of programs other than git, by their arguments; the word in brackets causes the loss. */
+/** The words by which other programs take away or give out, wherever they stand among their arguments. */
 const LOSSES: Readonly<Record<string, RegExp>> = {
-  ...all('npm pnpm', behindOptions('((?:un)?pub(?:l(?:i(?:sh?)?)?)?)')),
-  yarn: behindOptions('(?:npm )?(publish)'),
-  cargo: behindOptions('(publish|yank)'),
-  gem: /^(push|yank)(?: |$)/,
-  ...all('twine flit', /^(upload|publish)(?: |$)/),
-  ...all('poetry uv hatch pdm', behindOptions('(publish)')),
-  ...all('terraform tofu pulumi', /^(?!(?:-\S+ )*plan(?: |$)).*?(?:^| )(destroy|--?destroy)(?: |$)/),
-  ...all('kubectl oc', behindOptions('(delete|drain)')),
-  helm: behindOptions('(uninstall|delete)'),
-  ...all('docker podman', new RegExp(`^${OPTIONS}(?:\\S+ )?(prune)(?: |$)|^volume (rm|remove)(?: |$)`)),
-  gh: /^(?:repo|release|secret) (delete)(?: |$)/,
-  aws: /(?:^| )(rb|(?:delete|terminate)-\S+)(?: |$)|(?:^| )s3 (rm)(?: .*)? --recursive/,
-  ...all('dropdb dropuser', /^()/),
+  ...all('npm pnpm', '(?:un)?pub(?:l(?:i(?:sh?)?)?)?'),
+  ...all('yarn flit poetry uv hatch pdm', 'publish'),
+  ...all('cargo', 'publish|yank'),
+  ...all('gem', 'push|yank'),
+  ...all('twine', 'upload'),
+  ...all('terraform tofu pulumi', '(?:--?)?destroy'),
+  ...all('kubectl oc', 'delete|drain'),
+  ...all('helm', 'uninstall|delete'),
+  ...all('docker podman', 'prune|(?<=volume )rm|(?<=volume )remove'),
+  ...all('gh', 'delete'),
+  ...all('aws', 'rb|rm|(?:delete|terminate)-\\S+'),
 };
-
+const DROPS = /^drop(?:db|user)$/;
 /** Programs that can be told to only pretend. */
-const PRETENDING = 'npm pnpm cargo poetry uv';
+const PRETENDING = /^(?:npm|pnpm|cargo|poetry|uv)$/;
 
 export function losesOutside(name: string): boolean {
-  return name === 'git' || Object.hasOwn(LOSSES, name);
+  return name === 'git' || DROPS.test(name) || Object.hasOwn(LOSSES, name);
 }
 
 /**
@@ -38,10 +33,18 @@ export function losesOutside(name: string): boolean {
  */
 export function outsideLoss(name: string, args: readonly ShellWord[]): string | undefined {
   if (name === 'git') return lossByPush(args);
+  if (DROPS.test(name)) return name;
   const values = args.map(({ value }) => value ?? '');
-  if (!Object.hasOwn(LOSSES, name) || (isListed(name, PRETENDING) && pretends(values))) return undefined;
-  const found = LOSSES[name]?.exec(withoutKnownOptions(name, values).join(' '));
-  return found == null ? undefined : found.slice(1).find(Boolean) || name;
+  if (!Object.hasOwn(LOSSES, name) || (PRETENDING.test(name) && pretends(values))) return undefined;
+  return LOSSES[name]?.exec(values.join(' '))?.[0];
+}
+
+/** Any other word about it, and an empty one, which is computed, may say the opposite. */
+function pretends(args: readonly string[]): boolean {
+  const said = args.filter(
+    (word, at) => /dry-?run/.test(word) || args[at - 1] === '--dry-run' || word === '' || word === '--',
+  );
+  return said.length === 1 && said[0] === '--dry-run';
 }
 
 function lossByPush(args: readonly ShellWord[]): string | undefined {
@@ -53,25 +56,6 @@ function lossByPush(args: readonly ShellWord[]): string | undefined {
   return word && (word.value ?? word.text);
 }
 
-/** So that no value of theirs is taken for the subcommand. */
-function withoutKnownOptions(name: string, args: readonly string[]): readonly string[] {
-  const { takes = '' } = spellingsOf(name);
-  const takesNext = (word: string | undefined) => word !== undefined && word !== '' && isListed(word, takes);
-  return args.filter((word, at) => !takesNext(word) && !takesNext(args[at - 1]));
-}
-
-/** An empty word is computed: it may say the opposite. */
-function pretends(args: readonly string[]): boolean {
-  const end = args.indexOf('--');
-  const own = end === -1 ? args : args.slice(0, end);
-  const said = own.filter((word, at) => /dry-?run/.test(word) && (word !== '--dry-run' || own[at + 1] === 'false'));
-  return own.includes('--dry-run') && said.length === 0 && !args.includes('');
-}
-
-function behindOptions(subcommand: string): RegExp {
-  return new RegExp(`^${OPTIONS}${subcommand}(?: |$)`);
-}
-
-function all(names: string, pattern: RegExp): Record<string, RegExp> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, pattern]));
+function all(names: string, losing: string): Record<string, RegExp> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, new RegExp(`(?<![^ ])(?:${losing})(?![^ ])`)]));
 }

@@ -35,7 +35,7 @@ function mayBeAlias(args: readonly KnownWord[], { takes }: Spellings): boolean {
   let at = 0;
   for (let word = args[at]; word?.startsWith('-'); word = args[at]) at += isListed(word, takes) ? 2 : 1;
   const subcommand = args[at];
-  return subcommand !== undefined && subcommand !== null && !isListed(subcommand, SUBCOMMANDS_OF_GIT);
+  return subcommand !== undefined && subcommand !== null && !SUBCOMMANDS_OF_GIT.has(subcommand);
 }
 
 interface RuleReading {

@@ -1,8 +1,8 @@
+import type { CommandPlan } from '../../../shell/command-plan.ts';
 import type { ShellScript } from '../../../shell/parse-script.ts';
 import { isPrecious, type Surroundings } from '../../../shell/resolve-path.ts';
 import type { SimpleCommand } from '../../../shell/simple-command.ts';
 import { operandsAmong, plainWord, type ShellWord } from '../../../shell/words.ts';
-import { commandNames, innerCommands } from '../../../shell/wrappers.ts';
 import { runsDownload } from './downloads.ts';
 
 interface CommandUse {
@@ -15,6 +15,9 @@ export function isDestroyer(name: string): boolean {
   return /^(?:rm|rmdir|unlink|shred|truncate|find|chmod|chown|chgrp|dd|wipefs|blkdiscard|mkfs(?:\..+)?)$/.test(name);
 }
 
+/** Programs that can take away what their operands name. */
+const LOSES_PLACES = /^(?:rm|find|chmod|chown|chgrp|chattr|setfacl|mv|truncate|shred|unlink|rmdir|rsync|tar)$/;
+
 /**
  * Returns why a command is refused in every mode and whatever the rules, or undefined. The sandbox would contain most of
  * these; a person should not even be asked.
@@ -25,17 +28,17 @@ export function catastrophe(
   where: Surroundings,
 ): string | undefined {
   const isLost = (word: ShellWord) => isPrecious(word, cwds, where);
-  const precious = operandsAmong(args).find(isLost);
+  const precious = LOSES_PLACES.test(name) ? operandsAmong(args).find(isLost) : undefined;
   const has = (pattern: RegExp) => args.some(({ seen }) => pattern.test(seen));
-  const recursive = has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(mayBeOption);
+  const isRecursive = () => has(/^-[a-zA-Z]*[rR]|^--r/) || args.some(mayBeOption);
 
-  if (name === 'rm' && recursive) {
+  if (name === 'rm' && isRecursive()) {
     if (precious) return `it would delete ${precious.text} and everything in it`;
     if (args.some(({ runs }) => runs)) return 'it would delete whatever another command prints';
   }
   if (name === 'find' && precious && (has(/^-delete$/) || runsRemover(args)))
     return `it would delete what is in ${precious.text}`;
-  if (['chmod', 'chown', 'chgrp', 'chattr', 'setfacl'].includes(name) && recursive && precious) {
+  if (['chmod', 'chown', 'chgrp', 'chattr', 'setfacl'].includes(name) && precious && isRecursive()) {
     return `it would change the permissions of everything in ${precious.text}`;
   }
   if (['mv', 'truncate', 'shred', 'unlink', 'rmdir'].includes(name) && precious)
@@ -119,10 +122,10 @@ function unpacks([first, ...rest]: readonly ShellWord[]): boolean {
   return [first, ...rest].some((word) => /^(-[^-fCTXbgIKLNVFH]*x|--ext|--ge)/.test(word?.seen ?? ''));
 }
 
+/** Whether `find` is told to run a program that removes, by itself or behind others. */
 function runsRemover(args: readonly ShellWord[]): boolean {
-  return innerCommands('find', args).some(
-    (inner) => inner.kind === 'words' && commandNames(inner).some((name) => REMOVERS.test(name)),
-  );
+  const at = args.findIndex(({ seen }) => /^-(?:exec|ok)(?:dir)?$/.test(seen));
+  return at !== -1 && args.slice(at + 1).some(({ seen }) => REMOVERS.test(seen.replace(/^.*\//s, '')));
 }
 
 const REMOVERS = /^(rm|shred|unlink|rmdir|mv)$/;
@@ -147,32 +150,34 @@ export function catastrophicTarget(word: ShellWord): string | undefined {
     : undefined;
 }
 
-/** Why a script is refused as a whole, where its parts alone look ordinary. */
-export function catastrophicScript(script: ShellScript, where: Surroundings): string | undefined {
+/** Why a script of a plan is refused as a whole, where its parts alone look ordinary. */
+export function catastrophicScript(
+  script: ShellScript,
+  { namesOf }: CommandPlan,
+  where: Surroundings,
+): string | undefined {
   if (script.forkBomb) return 'it is a fork bomb';
-  if (runsDownload(script)) return 'it would run what it downloads';
+  if (runsDownload(script, namesOf)) return 'it would run what it downloads';
+  const removes = (command: SimpleCommand) => {
+    const [first = '', ...inner] = namesOf(command);
+    return /^(?:xargs|parallel)$/.test(first) && inner.some((name) => REMOVERS.test(name));
+  };
+  const preciousOf = (words: readonly ShellWord[]) => words.find((word) => isPrecious(word, [where.root], where));
   const looked = new Map<SimpleCommand, boolean>();
   const namesPrecious = (command: SimpleCommand): boolean => {
-    const found = looked.get(command) ?? command.words.slice(1).some((word) => isPrecious(word, [where.root], where));
+    const found = looked.get(command) ?? preciousOf(command.words.slice(1)) !== undefined;
     looked.set(command, found);
     return found;
   };
   for (const pipeline of script.pipelines) {
-    const remove = pipeline.findLastIndex((stage) =>
-      stage.some((command) => {
-        const [first, ...inner] = commandNames(command);
-        return first === 'xargs' && inner.some((name) => REMOVERS.test(name));
-      }),
-    );
+    const remove = pipeline.findLastIndex((stage) => stage.some(removes));
     // A command belongs to every pipeline around it, so each is checked once and only where it matters.
     if (pipeline.slice(0, Math.max(0, remove)).some((stage) => stage.some(namesPrecious)))
       return 'it would delete what another command lists outside the workspace';
   }
   for (const command of script.commands) {
-    const [first, ...inner] = command.input === undefined ? [] : commandNames(command);
-    const words = command.input?.split(/\s+/).filter(Boolean).map(plainWord) ?? [];
-    const removes = /^(xargs|parallel)$/.test(first ?? '') && inner.some((name) => REMOVERS.test(name));
-    const lost = removes ? words.find((word) => isPrecious(word, [where.root], where)) : undefined;
+    if (command.input === undefined || !removes(command)) continue;
+    const lost = preciousOf(command.input.split(/\s+/).filter(Boolean).map(plainWord));
     if (lost !== undefined) return `it would delete ${lost.text} and everything in it`;
   }
   return undefined;
