@@ -2,8 +2,8 @@
 export interface Spellings {
   /** Options that take the next word. Of other options it is not known. */
   readonly takes?: string;
-  /** Options that mean the same. */
-  readonly same?: readonly string[];
+  /** Options that mean the same, with `|` between groups. */
+  readonly same?: string;
   /** Words that may stand in front of a subcommand and add nothing: `docker container run`. */
   readonly groups?: string;
   /** Other names of a subcommand. */
@@ -14,28 +14,29 @@ export interface Spellings {
   readonly oneDash?: true;
 }
 
-const REMOVING: Spellings = { same: ['-f --force', '-r -R --recursive', '-d --dir', '-i --interactive'] };
-const GIVING: Spellings = { same: ['-R --recursive', '-f --silent --quiet'] };
+const REMOVING: Spellings = { same: '-f --force|-r -R --recursive|-d --dir|-i --interactive' };
+const GIVING: Spellings = { same: '-R --recursive|-f --silent --quiet' };
 const CONTAINERS: Spellings = {
   takes: '-H -c -l --host --context --config --log-level --tlscacert --tlscert --tlskey',
   groups: 'container image',
-  same: ['-v --volume', '-p --publish', '-e --env', '-u --user', '-f --force', '-a --all'],
+  same: '-v --volume|-p --publish|-e --env|-u --user|-f --force|-a --all',
 };
 const CLUSTERS: Spellings = {
   takes: '-n -s -v --v --namespace --context --cluster --kubeconfig --user --token --server --as --request-timeout',
-  same: ['-n --namespace', '-f --filename', '-A --all-namespaces', '-l --selector'],
+  same: '-n --namespace|-f --filename|-A --all-namespaces|-l --selector',
 };
-const ONE_DASH: Spellings = { oneDash: true };
+/** Programs whose long options have one dash. */
+const ONE_DASH = /^(?:find|java|go|gcc|clang|terraform|openssl|ffmpeg)$/;
 
 const PROGRAMS: Readonly<Record<string, Spellings>> = {
   git: {
     takes: '-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source --super-prefix',
-    same: ['-f --force', '-d --delete', '-n --no-verify', '-a --all', '-u --set-upstream', '-i --interactive'],
+    same: '-f --force|-d --delete|-n --no-verify|-a --all|-u --set-upstream|-i --interactive',
     aliases: { push: 'send-pack http-push' },
   },
   npm: {
     takes: '-C -w --prefix --workspace --userconfig --globalconfig --registry --loglevel --cache --script-shell',
-    same: ['-g --global', '-f --force', '-D --save-dev', '-w --workspace', '-c --call'],
+    same: '-g --global|-f --force|-D --save-dev|-w --workspace|-c --call',
     aliases: {
       install: 'i in ins inst insta instal isnt isnta isntal add',
       ci: 'clean-install ic install-clean isntall-clean',
@@ -52,7 +53,7 @@ const PROGRAMS: Readonly<Record<string, Spellings>> = {
   },
   pnpm: {
     takes: '-C -F --dir --filter --filter-prod --reporter --loglevel',
-    same: ['-g --global', '-D --save-dev', '-r --recursive'],
+    same: '-g --global|-D --save-dev|-r --recursive',
     aliases: { install: 'i', remove: 'rm uninstall un', update: 'up upgrade', run: 'run-script', test: 't' },
   },
   yarn: { takes: '--cwd --mutex --cache-folder --modules-folder' },
@@ -72,34 +73,34 @@ const PROGRAMS: Readonly<Record<string, Spellings>> = {
   chown: GIVING,
   chgrp: GIVING,
   curl: {
-    same: [
-      '-X --request',
-      '-d --data',
-      '-o --output',
-      '-T --upload-file',
-      '-F --form',
-      '-H --header',
-      '-k --insecure',
-      '-u --user',
-    ],
+    same: '-X --request|-d --data|-o --output|-T --upload-file|-F --form|-H --header|-k --insecure|-u --user',
   },
-  pip: { same: ['-r --requirement', '-e --editable', '-U --upgrade'] },
-  find: ONE_DASH,
-  java: ONE_DASH,
-  go: ONE_DASH,
-  gcc: ONE_DASH,
-  clang: ONE_DASH,
-  terraform: ONE_DASH,
-  openssl: ONE_DASH,
-  ffmpeg: ONE_DASH,
+  pip: { same: '-r --requirement|-e --editable|-U --upgrade' },
 };
 
 export function spellingsOf(program: string): Spellings {
+  if (ONE_DASH.test(program)) return { oneDash: true };
   return (Object.hasOwn(PROGRAMS, program) ? PROGRAMS[program] : undefined) ?? {};
+}
+
+/** The options that mean the same as this one, if any are known. */
+export function sameOptions(option: string, { same = '' }: Spellings): readonly string[] | undefined {
+  return same
+    .split('|')
+    .map((group) => group.split(' '))
+    .find((group) => group.includes(option));
 }
 
 export function isListed(word: string, list = ''): boolean {
   return list.split(' ').includes(word);
+}
+
+/** The position of git's subcommand behind its own options. */
+export function gitSubcommandAt(args: readonly (string | null)[]): number {
+  let at = 0;
+  for (let word = args[at]; word?.startsWith('-'); word = args[at])
+    at += isListed(word, PROGRAMS['git']?.takes) ? 2 : 1;
+  return at;
 }
 
 /** Git's own subcommands in everyday use. Git looks for an alias for names that it does not have: any other name may be one. */

@@ -1,5 +1,5 @@
 import { type Surroundings, sensitiveTarget } from '../../shell/resolve-path.ts';
-import { isListed, spellingsOf } from '../../shell/spellings.ts';
+import { gitSubcommandAt } from '../../shell/spellings.ts';
 import { operandsAmong, type ShellWord } from '../../shell/words.ts';
 import { knownWords } from '../rules/word-pattern.ts';
 import { ask, BY_CHANGES, deny, denySecret, NETWORK, type Ruling, SENSITIVE } from './command-judgement.ts';
@@ -55,7 +55,11 @@ const MATCHING = new Set('grep egrep fgrep rg ag sed awk gawk mawk jq'.split(' '
 
 /** The words of a command that may be files it opens. */
 function openedWords(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
-  if (NAMING.has(name) || (name === 'git' && GIT_NAMING.has(gitSubcommand(args)))) return [];
+  if (
+    NAMING.has(name) ||
+    (name === 'git' && GIT_NAMING.has(args[gitSubcommandAt(args.map(({ value }) => value))]?.value ?? ''))
+  )
+    return [];
   if (
     !MATCHING.has(name) ||
     args.some(({ seen }) => /^(-[a-zA-Z]*[ef]|--(regexp|file|expression|from-file)\b)/.test(seen))
@@ -63,13 +67,6 @@ function openedWords(name: string, args: readonly ShellWord[]): readonly ShellWo
     return args;
   const [pattern] = operandsAmong(args);
   return args.filter((word) => word !== pattern);
-}
-
-function gitSubcommand(args: readonly ShellWord[]): string {
-  const { takes } = spellingsOf('git');
-  let at = 0;
-  while (args[at]?.value?.startsWith('-')) at += isListed(args[at]?.value ?? '', takes) ? 2 : 1;
-  return args[at]?.value ?? '';
 }
 
 const FOREIGN_ENVIRONMENT = /^\/proc\/(?!self\/|thread-self\/)[^/]+\/environ$/;

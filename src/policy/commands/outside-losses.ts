@@ -1,4 +1,4 @@
-import { isListed, spellingsOf } from '../../shell/spellings.ts';
+import { gitSubcommandAt } from '../../shell/spellings.ts';
 import type { ShellWord } from '../../shell/words.ts';
 import { mayBeOption } from './refusals/catastrophes.ts';
 
@@ -48,9 +48,7 @@ function pretends(args: readonly string[]): boolean {
 }
 
 function lossByPush(args: readonly ShellWord[]): string | undefined {
-  const { takes } = spellingsOf('git');
-  let at = 0;
-  while (args[at]?.value?.startsWith('-')) at += isListed(args[at]?.value ?? '', takes) ? 2 : 1;
+  const at = gitSubcommandAt(args.map(({ value }) => value));
   if (args[at]?.value !== 'push') return undefined;
   const word = args.slice(at + 1).find((each) => mayBeOption(each) || LOSING_PUSH.test(each.value ?? ''));
   return word && (word.value ?? word.text);

@@ -1,4 +1,4 @@
-import { isListed, type Spellings, SUBCOMMANDS_OF_GIT, spellingsOf } from '../../shell/spellings.ts';
+import { gitSubcommandAt, isListed, type Spellings, SUBCOMMANDS_OF_GIT, spellingsOf } from '../../shell/spellings.ts';
 import { type MatchCertainty, strongest, weakest } from './match-certainty.ts';
 import { findOption, type NamedOption } from './option-spellings.ts';
 import type { KnownWord, WordPattern } from './word-pattern.ts';
@@ -23,18 +23,15 @@ export function matchRestrictedCommand(
   // `git -c alias.x=push x` gives a subcommand another name.
   const spellings = spellingsOf(program);
   const renamed =
-    args.some((arg) => /^(-c|--config-env=)?alias\./i.test(arg ?? '')) ||
-    (program === 'git' && mayBeAlias(args, spellings));
+    args.some((arg) => /^(-c|--config-env=)?alias\./i.test(arg ?? '')) || (program === 'git' && mayBeAlias(args));
   return readings(rest, spellings)
     .map((reading) => matchReading({ ...reading, open }, args, spellings))
     .reduce(strongest, renamed ? 'maybe' : 'no');
 }
 
 /** Whether the subcommand is none of git's own: a configuration may then give it any meaning. */
-function mayBeAlias(args: readonly KnownWord[], { takes }: Spellings): boolean {
-  let at = 0;
-  for (let word = args[at]; word?.startsWith('-'); word = args[at]) at += isListed(word, takes) ? 2 : 1;
-  const subcommand = args[at];
+function mayBeAlias(args: readonly KnownWord[]): boolean {
+  const subcommand = args[gitSubcommandAt(args)];
   return subcommand !== undefined && subcommand !== null && !SUBCOMMANDS_OF_GIT.has(subcommand);
 }
 

@@ -1,4 +1,4 @@
-import { isListed, type Spellings } from '../../shell/spellings.ts';
+import { type Spellings, sameOptions } from '../../shell/spellings.ts';
 import { type MatchCertainty, weakest } from './match-certainty.ts';
 import type { KnownWord, WordPattern } from './word-pattern.ts';
 
@@ -44,11 +44,12 @@ function matchWords(words: readonly KnownWord[], judge: (word: string) => MatchC
   return { certainty: perhaps.length > 0 || words.includes(null) ? 'maybe' : 'no', at: perhaps };
 }
 
-function matchSpelling(option: string, word: string, { same = [], oneDash }: Spellings): MatchCertainty {
+function matchSpelling(option: string, word: string, spellings: Spellings): MatchCertainty {
+  const { oneDash } = spellings;
   if (word === option || word.startsWith(`${option}=`)) return 'yes';
   if (!word.startsWith('-')) return 'no';
   if (oneDash) return word.replace(/^--/, '-').split('=')[0] === option.replace(/^--/, '-') ? 'yes' : 'no';
-  const equal = same.find((group) => isListed(option, group))?.split(' ');
+  const equal = sameOptions(option, spellings);
   const names = equal ?? [option];
   if (names.some((name) => word === name || word.startsWith(`${name}=`))) return 'yes';
   if (!word.startsWith('--')) {
@@ -75,9 +76,10 @@ function matchWithValue(
   words: readonly KnownWord[],
   spellings: Spellings,
 ): OptionMatch {
-  const { same = [], oneDash } = spellings;
-  const names = same.find((group) => isListed(option, group))?.split(' ') ?? [option];
-  const letters = oneDash ? [] : names.filter((name) => /^-[A-Za-z]$/.test(name)).map((name) => name.slice(1));
+  const names = sameOptions(option, spellings) ?? [option];
+  const letters = spellings.oneDash
+    ? []
+    : names.filter((name) => /^-[A-Za-z]$/.test(name)).map((name) => name.slice(1));
   for (const [at, given] of words.entries()) {
     const cluster = letters.find((letter) =>
       new RegExp(`^-[A-Za-z]{1,${MAX_CLUSTER_LENGTH}}?${letter}`).test(given ?? ''),

@@ -76,50 +76,29 @@ export function catastrophe(
   return undefined;
 }
 
-/** The operands that a command overwrites: all of tee's, the last of those that copy. */
+/** The operands that a command overwrites: all of tee's, the last of those that copy or edit. */
 function writtenBy(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
   const operands = operandsAmong(args);
   if (name === 'tee') return operands;
-  if (name === 'sed') return args.some(({ seen }) => /^(-[a-zA-Z]*i|--in-place)/.test(seen)) ? sedFiles(args) : [];
   if (name === 'tar' || name === 'unzip') return unpackedTo(name, args);
-  if (!['cp', 'ln', 'install', 'rsync'].includes(name) || operands.length < 2) return [];
+  const isWritten =
+    name === 'sed' ? args.some(({ seen }) => /^(-[a-zA-Z]*i|--in-place)/.test(seen)) : operands.length > 1;
+  if (!/^(?:cp|ln|install|rsync|sed)$/.test(name) || !isWritten) return [];
   // A dash alone may also be the value of an option.
   return operands.filter(({ seen }) => seen !== '-').slice(-1);
-}
-
-/** The operands of sed without its script: the first operand, or the value of `-e` and `-f`, also as `-ne`. In `-ie` the e is a suffix. */
-function sedFiles(args: readonly ShellWord[]): readonly ShellWord[] {
-  const operands: ShellWord[] = [];
-  let scripted = false;
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at] as ShellWord;
-    const text = word.seen;
-    if (text === '--') {
-      operands.push(...args.slice(at + 1));
-      break;
-    }
-    if (!text.startsWith('-')) operands.push(word);
-    if (!/^(-[nErsuz]*[ef]|--(exp|fi))/.test(text)) continue;
-    scripted = true;
-    if (/^(-[nErsuz]*[ef]|--[a-z]+)$/.test(text)) at++;
-  }
-  return scripted ? operands : operands.slice(1);
 }
 
 /** `tar -xC /`, `unzip a -d /`. */
 function unpackedTo(name: string, args: readonly ShellWord[]): readonly ShellWord[] {
   const folder = name === 'tar' ? /^(-[a-zA-Z]*C|--directory)$/ : /^-[a-zA-Z]*d$/;
-  if (name === 'tar' && !unpacks(args)) return [];
+  const packs = args.some(
+    ({ seen }, at) => (at === 0 || seen.startsWith('-')) && /^-?[a-zA-Z]*[ctru][a-zA-Z]*$/.test(seen),
+  );
+  if (name === 'tar' && packs) return [];
   return args.flatMap((word, at) => {
     if (folder.test(args[at - 1]?.seen ?? '')) return [word];
     return word.seen.startsWith('--directory=') ? [behindEquals(word)] : [];
   });
-}
-
-/** `x` among the letters of the first word, or of one with a dash before a letter that takes the rest of it: `-fextra.tar`. */
-function unpacks([first, ...rest]: readonly ShellWord[]): boolean {
-  if (/^[a-zA-Z]*x[a-zA-Z]*$/.test(first?.seen ?? '')) return true;
-  return [first, ...rest].some((word) => /^(-[^-fCTXbgIKLNVFH]*x|--ext|--ge)/.test(word?.seen ?? ''));
 }
 
 /** Whether `find` is told to run a program that removes, by itself or behind others. */
