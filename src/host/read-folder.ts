@@ -34,6 +34,11 @@ export interface FolderReader extends Disposable {
   read(path: string): FolderListing | Promise<FolderListing>;
 }
 
+export interface FolderReaderOptions {
+  /** Called with each folder before its entries are read: `at` is its path by the descriptor. */
+  onOpen?(path: string, at: string, stat: Stats): void;
+}
+
 /** Parents that stay open: most folders are read after others of the same parent. */
 const MAX_PARENTS = 8;
 /** Size of the folder itself, which grows with the names in it: some ten thousand. */
@@ -46,7 +51,7 @@ const TYPED = { withFileTypes: true } as const;
  * Reads folders of the workspace and no others, whatever a run that goes on puts in their place or in the place of the
  * folders above them.
  */
-export function createFolderReader(workspace: string): FolderReader {
+export function createFolderReader(workspace: string, options: FolderReaderOptions = {}): FolderReader {
   const parents = new Map<string, Folder>();
   const uid = process.getuid?.();
 
@@ -83,6 +88,7 @@ export function createFolderReader(workspace: string): FolderReader {
         const at = folder.self;
         if (stat.uid !== uid || (stat.mode & 0o100) === 0) accessSync(at, constants.X_OK);
         isLarge = stat.size > LARGE_BYTES;
+        options.onOpen?.(path, at, stat);
         if (!isLarge) return { ...entriesOf(readdirSync(at, TYPED), at, absolute), stat, absolute };
         return entriesInBatches(at)
           .then((entries) => ({ ...entriesOf(entries, at, absolute), stat, absolute }))

@@ -119,7 +119,7 @@ const MOUNTS = { nothing: 'read', stage: 'staged', workspace: 'live' } as const;
 
 /** The request to the sandbox. The caller adds the stage of a run that writes. */
 export function toRunRequest(place: RunPlace, given: CommandRequest, { callId }: Pick<Caller, 'callId'>): RunRequest {
-  const { command, cwd, env, timeoutMs, writes, network } = given;
+  const { command, cwd, env, timeoutMs, writes, network, onWait } = given;
   const reach = reachOf(network, place.network);
   return {
     command,
@@ -131,6 +131,7 @@ export function toRunRequest(place: RunPlace, given: CommandRequest, { callId }:
     ...(writes === 'nothing' && place.standsOn && { stage: place.standsOn.folder }),
     ...(cwd !== undefined && { cwd }),
     ...(reach && { network: reach }),
+    ...(onWait && { onWait }),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   stageContract,
   stageLifeContract,
 } from '../testing/stage-contract.ts';
+import { secretContentContract } from '../testing/stages/content-contract.ts';
 import { followContract, followedChangesContract } from '../testing/stages/follow-contract.ts';
 import { createBubblewrap } from './bubblewrap/bubblewrap.ts';
 import { createNone } from './none.ts';
@@ -60,6 +61,7 @@ describe.each([
     openStageContract,
     stageLifeContract,
     hiddenFileContract,
+    secretContentContract,
     followContract,
     followedChangesContract,
   ];

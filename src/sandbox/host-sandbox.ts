@@ -42,8 +42,8 @@ export interface HostPlan {
   readonly env: Readonly<Record<string, string>>;
   /** Where a script is put. */
   readonly folder: string;
-  /** Called once when every process has ended, also when none could be started. */
-  settle(): Promise<Pick<RunResult, 'network' | 'notes'>>;
+  /** Called once when every process has ended, with what they wrote; without it when none could be started. */
+  settle(output?: RunResult['output']): Promise<Pick<RunResult, 'network' | 'notes'>>;
 }
 
 /** Ordinary processes write to the real files. */
@@ -110,7 +110,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
     });
     input?.end();
     rmSync(script, { force: true });
-    const settled = await plan.settle();
+    const settled = await plan.settle(supervised.output);
     const { exitCode, signal, endedBy, output, durationMs, startError } = supervised;
     if (startError !== null) {
       output.log.dispose();

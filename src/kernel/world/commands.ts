@@ -20,6 +20,8 @@ export interface CommandRequest {
   /** `allowed`: the hosts the user has listed, if there are any. A list: these. Left out: no network. */
   readonly network?: 'allowed' | readonly string[];
   onOutput?(text: string): void;
+  /** Hears what the run waits for before it starts. */
+  onWait?(message: string): void;
 }
 
 /** A run that has ended, and the stage with its changes: null when it changed nothing, or could not stage. */

@@ -12,9 +12,11 @@ export interface ProtectedPath {
    * `alias`: another name of a listed file. `target`: a protected symlink leads there. `unreadable`: it cannot be listed,
    * so all of it is hidden. `failed`: it could not be read now, as when file descriptors are short, or it holds too much;
    * its content is unknown. `unnameable`: its name is no valid text, so that nothing can be mounted there, and `path` is
-   * only nearly right.
+   * only nearly right. `unread`: a file whose content was not looked into yet.
    */
-  readonly because?: 'alias' | 'target' | 'unreadable' | 'failed' | 'unnameable';
+  readonly because?: 'alias' | 'target' | 'unreadable' | 'failed' | 'unnameable' | 'unread';
+  /** The kind of secret for which a file is hidden by its content. */
+  readonly secret?: string;
   /**
    * It lies in a folder that is walked only because a symlink leads there. A read-only path of this kind is left
    * writable where nothing is staged: a package manager must be able to replace it with all the folders above.

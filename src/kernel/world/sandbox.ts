@@ -125,6 +125,8 @@ export interface RunRequest {
   /** Begins the filter that all output passes before it is kept or passed on. Left out: it stays as it is. */
   filterOutput?(): OutputFilter;
   onNetwork?(use: NetworkUse): void;
+  /** Hears what the run waits for before it starts, such as the first look into the files of a workspace. Must not throw. */
+  onWait?(message: string): void;
   /** Called before the command runs, and again when its start had to be repeated. Must not throw. */
   onStart?(running: RunningCommand): void;
 }
@@ -220,6 +222,8 @@ export interface Sandbox {
   /** Tries it for real, once; later calls answer the same. */
   status(): Promise<Result<SandboxStatus>>;
   run(request: RunRequest): Promise<Result<RunResult>>;
+  /** Looks into the files of a workspace ahead of its first run. Left out where no file is hidden. */
+  prepare?(workspace: string): void;
   /**
    * Lists the changes of a stage without running a command, also while a run goes on in it. INVALID_INPUT where nothing is
    * staged; TOO_LARGE for more changes than a run may make by default.

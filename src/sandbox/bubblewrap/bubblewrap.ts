@@ -87,6 +87,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       return prepared.ok ? ok(prepared.value.status) : prepared;
     },
     run: (request) => steps.waitFor(run(request)),
+    prepare: (workspace) => void steps.waitFor(steps.findHidden(workspace)).catch(() => {}),
     compare: (query) => steps.waitFor(withStage(query, stagedRuns.changesOf)),
     open: (query) => steps.waitFor(withStage(query, stagedRuns.open)),
     async close() {

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { isMasked, type ProtectedPath, unreadableError } from '../../kernel/world/protected-path.ts';
 import { DEFAULT_LIMITS, type RunRequest, type RunResult } from '../../kernel/world/sandbox.ts';
+import { maskNotes, waitMessage, watchNotes } from '../protected-paths/mask-notes.ts';
 import { createTreeScan } from '../protected-paths/tree-scan.ts';
 import type { CheckedRequest } from '../request.ts';
 import { endMessage } from '../run/end-message.ts';
@@ -16,8 +17,10 @@ export interface RunSteps {
   readonly options: BubblewrapOptions;
   /** Aborted when the sandbox is closed. */
   readonly closing: AbortController;
-  /** Finds the paths to lay masks over. A folder whose content is unknown stops the run. */
-  findHidden(workspace: string): Promise<Result<readonly ProtectedPath[]>>;
+  /** Finds the paths to lay masks over. A folder whose content is unknown stops the run. `onWait` hears what it waits for. */
+  findHidden(workspace: string, onWait?: RunRequest['onWait']): Promise<Result<readonly ProtectedPath[]>>;
+  /** The notes of a run about the files that were hidden from it. */
+  notesOf(hidden: readonly ProtectedPath[], ended: ProcessEnd): readonly string[];
   viewOptions(prepared: PreparedSandbox, workspace: string, hidden: readonly ProtectedPath[]): ViewOptions;
   /** Runs a process in a view. */
   start(prepared: UntriedSandbox, request: RunRequest, plan: RunPlan): Promise<Result<ProcessEnd>>;
@@ -38,7 +41,8 @@ export function ownRequestIn(workspace: string): CheckedRequest {
 }
 
 export function createRunSteps(options: BubblewrapOptions): RunSteps {
-  const scan = createTreeScan(options.filePolicy, 'hidden');
+  const { filePolicy: policy, stateDir, decisions } = options;
+  const scan = createTreeScan({ policy, purpose: 'hidden', stateDir, decisions });
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const pending = new Set<Promise<unknown>>();
@@ -56,9 +60,14 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
     waitFor,
     async drain() {
       while (pending.size > 0) await Promise.allSettled([...pending]);
+      scan.close();
     },
-    async findHidden(workspace) {
-      const found = await scan.find(workspace);
+    notesOf: (hidden, { supervised }) => [
+      ...maskNotes(policy, { hidden, output: supervised.output }),
+      ...watchNotes(scan.unwatched),
+    ],
+    async findHidden(workspace, onWait) {
+      const found = await scan.find(workspace, (filesLeft) => onWait?.(waitMessage(filesLeft)));
       const failed = found.find(({ because }) => because === 'failed');
       if (failed !== undefined) return unreadableError(workspace, failed);
       const unnameable = found.find(({ because }) => because === 'unnameable');

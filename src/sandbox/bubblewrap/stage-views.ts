@@ -40,9 +40,10 @@ export async function readRun(
   { prepared, request, checked }: { prepared: PreparedSandbox; request: RunRequest; checked: CheckedRequest },
 ): Promise<Result<RunResult>> {
   const { workspace } = checked;
-  const hidden = await steps.findHidden(workspace);
+  const hidden = await steps.findHidden(workspace, request.onWait);
   if (!hidden.ok) return hidden;
-  const options = steps.viewOptions(prepared, workspace, hidden.value);
+  const { value: masked } = hidden;
+  const options = steps.viewOptions(prepared, workspace, masked);
   const opened = request.stage && openStageFiles(request.stage, workspace, prepared.stages.folder);
   if (opened?.ok === false) return opened;
   const stage = opened?.value;
@@ -54,7 +55,9 @@ export async function readRun(
     if (!made.ok) return made;
     using view = made.value;
     const ran = await steps.start(prepared, request, { checked, view });
-    return ran.ok ? ok(resultOf(ran.value, checked, { staged: null, notes: [] })) : ran;
+    if (!ran.ok) return ran;
+    const notes = steps.notesOf(masked, ran.value);
+    return ok(resultOf(ran.value, checked, { staged: null, notes }));
   }
 }
 

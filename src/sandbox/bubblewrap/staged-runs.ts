@@ -82,7 +82,7 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     { request, checked, stage, layers }: StagedRun,
   ): Promise<Result<RunResult>> {
     const { workspace, limits } = checked;
-    const hidden = await steps.findHidden(workspace);
+    const hidden = await steps.findHidden(workspace, request.onWait);
     if (!hidden.ok) return hidden;
     const options = steps.viewOptions(prepared, workspace, hidden.value);
     const made = await viewOf(steps, layers === 'copy' ? { ...options, program: null } : options, stage);
@@ -104,7 +104,8 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
       return changes;
     }
     const end = changes.ok ? ran.value : { ...ran.value, endedBy: ran.value.endedBy ?? ('write' as const) };
-    const notes = [...(mirror?.notes() ?? copyNotes(prepared, stage, workspace))];
+    const copied = mirror?.notes() ?? copyNotes(prepared, stage, workspace);
+    const notes = [...copied, ...steps.notesOf(hidden.value, ran.value)];
     return ok(resultOf(end, checked, { staged: changes.ok ? changes.value : null, notes }));
   }
 

@@ -42,6 +42,7 @@ function targetOf(workspace: string, link: ProtectedPath): ProtectedPath[] {
 
 interface SharedFile {
   access: ProtectedPath['access'];
+  readonly secret: string | undefined;
   /** Names that are protected already. */
   readonly known: Set<string>;
   links: number;
@@ -51,19 +52,20 @@ type SharedFiles = Map<string, SharedFile>;
 
 async function sharedFiles(workspace: string, found: readonly ProtectedPath[], yielder: Yielder): Promise<SharedFiles> {
   const shared: SharedFiles = new Map();
-  const note = (path: string, access: ProtectedPath['access'], stat: Stats): void => {
+  const note = (path: string, { access, secret }: ProtectedPath, stat: Stats): void => {
     if (stat.nlink < 2) return;
-    const file = shared.get(identity(stat)) ?? { access, known: new Set(), links: stat.nlink };
+    const file = shared.get(identity(stat)) ?? { access, secret, known: new Set(), links: stat.nlink };
     file.known.add(path);
     if (access === 'hidden') file.access = 'hidden';
     shared.set(identity(stat), file);
   };
-  for (const { path, kind, access, viaSymlink: linked } of found) {
+  for (const each of found) {
+    const { path, kind } = each;
     // A package manager may keep hard links of all packages elsewhere: searching them would slow down every run.
-    if (linked) continue;
-    if (kind === 'directory') await eachFile(workspace, path, yielder, (file, stat) => note(file, access, stat));
-    const stat = kind === 'file' ? statOf(`${workspace}/${path}`) : undefined;
-    if (stat !== undefined) note(path, access, stat);
+    if (each.viaSymlink) continue;
+    if (kind === 'directory') await eachFile(workspace, path, yielder, (file, stat) => note(file, each, stat));
+    const stat = kind === 'file' && each.because !== 'unread' ? statOf(`${workspace}/${path}`) : undefined;
+    if (stat !== undefined) note(path, each, stat);
     if (yielder.isDue()) await yielder.pause();
   }
   return shared;
@@ -81,7 +83,8 @@ async function hardLinks(
     const file = shared.get(identity(stat));
     if (file === undefined || file.known.has(path)) return;
     file.known.add(path);
-    result.push({ path, kind: 'file', access: file.access, rule: null, because: 'alias' });
+    const { access, secret } = file;
+    result.push({ path, kind: 'file', access, rule: null, because: 'alias', ...(secret !== undefined && { secret }) });
   };
   for (const [folder, entries] of names) {
     for (const name of entries) {

@@ -67,7 +67,7 @@ test('other work goes on while a folder with very many names is looked at', { ti
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  const found = await createTreeScan(createFilePolicy(), 'hidden').find(folder);
+  const found = await createTreeScan({ policy: createFilePolicy(), purpose: 'hidden', stateDir: root }).find(folder);
   isDone = true;
   expect(found.map(({ path }) => path)).toEqual(['.env']);
   expect(turns).toBeGreaterThan(5);
@@ -84,7 +84,7 @@ async function longestPause(folder: string): Promise<number> {
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  await createTreeScan(createFilePolicy(), 'hidden').find(folder);
+  await createTreeScan({ policy: createFilePolicy(), purpose: 'hidden', stateDir: root }).find(folder);
   isDone = true;
   count();
   return longest / (performance.now() - startedAt);

@@ -1,201 +1,160 @@
-import { gitFileRule, isObeyedByGit, isRepository, repositoryEntryRule } from '../../git/obeyed-paths.ts';
-import { errnoOf } from '../../host/errno.ts';
 import { statOf } from '../../host/files.ts';
-import { createFolderReader, type FolderListing, type FolderReader } from '../../host/read-folder.ts';
-import { type FilePolicy, type FileVerdict, isWalked } from '../../kernel/world/file-policy.ts';
-import { kindOf, type ProtectedPath } from '../../kernel/world/protected-path.ts';
-import type { FileRule } from '../../kernel/world/sensitive-files.ts';
+import type { FilePolicy } from '../../kernel/world/file-policy.ts';
+import type { PathDecisions } from '../../kernel/world/path-decisions.ts';
+import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
 import { createYielder } from '../../kernel/yielding.ts';
+import { isCounted } from '../../secrets/judge-secret-file.ts';
 import { findOtherNames } from './aliases.ts';
-import { isUnwalked, mayLeadUnwalked, unwalkedTarget } from './symlink-targets.ts';
+import type { ContentIndex } from './content-index.ts';
+import { createNameJudge, type ScanPurpose } from './judge-names.ts';
+import { createScannedTree, type KnownFolder, type ScannedTree } from './scanned-tree.ts';
 import { findHiddenBehindSymlinks } from './symlinked-folders.ts';
 
 export interface TreeScan {
-  /** Finds every path in the workspace that a run must not read or write. Reads only folders that changed since the last time. */
-  find(workspace: string): Promise<readonly ProtectedPath[]>;
+  /**
+   * Finds every path in the workspace that a run must not read or write, by its name and by its content. Reads only what changed
+   * since the last time. A file that could not be read in time is found as well, `unread`.
+   */
+  find(workspace: string, onWait?: (filesLeft: number) => void): Promise<readonly ProtectedPath[]>;
+  /** Folders that the system does not allow to be watched: each of their files is looked at for each run. */
+  readonly unwatched: number;
+  close(): void;
 }
 
-/** `hidden`: only paths that a run must not read. `protected`: also those that it must not write, which the host obeys. */
-export type ScanPurpose = 'hidden' | 'protected';
-
-/** A folder as it was read last. */
-interface KnownFolder {
-  readonly absolute: string;
-  readonly changedMs: number;
-  readonly inode: number;
-  readonly readAtMs: number;
-  readonly names: readonly string[];
-  /** Paths of the folders in it that are walked. Kept as strings: creating and hashing them again takes as long as the walk. */
-  readonly below: readonly string[];
-  readonly found: readonly ProtectedPath[];
-  /** Symlinks in it that may lead to a folder that is walked only because of them. */
-  readonly leads: readonly string[];
-  /** Symlinks in it in place of a folder in which a rule hides something. */
-  readonly stands: readonly string[];
+export interface TreeScanOptions {
+  readonly policy: FilePolicy;
+  readonly purpose: ScanPurpose;
+  /** Where a file without a name may lie. */
+  readonly stateDir: string;
+  readonly decisions?: PathDecisions | undefined;
+  /** How long `find` waits until the files of the workspace are read. */
+  readonly maxWaitMs?: number;
 }
 
-type JudgedEntries = Pick<KnownFolder, 'names' | 'below' | 'found' | 'leads' | 'stands'>;
-type Unread = 'gone' | 'unreadable' | 'failed';
-
-/** Entries that are judged between two checks whether other work should run. */
-const BATCH = 256;
-/** A change within the clock's granularity after the read would not show, so such a folder is read again. */
-const CLOCK_MS = 50;
-
-const SYMLINKED_FOLDER: FileRule = {
-  pattern: 'a link in place of a folder with protected files',
-  access: 'read-only',
-  reason: 'the host takes what it leads to for protected files',
-};
-
-const WRITABLE: FileVerdict = { access: 'writable', rule: null };
-
-export function createTreeScan(policy: FilePolicy, purpose: ScanPurpose): TreeScan {
-  const workspaces = new Map<string, Map<string, KnownFolder>>();
-  const targets = new Map<string, Map<string, ProtectedPath>>();
-
-  async function find(workspace: string): Promise<readonly ProtectedPath[]> {
-    const before = workspaces.get(workspace) ?? new Map<string, KnownFolder>();
-    const after = new Map<string, KnownFolder>();
-    const found: ProtectedPath[] = [];
-    const stands: string[] = [];
-    const queue = [''];
-    using reader = createFolderReader(workspace);
-    const yielder = createYielder();
-    for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-      if (after.has(path)) continue;
-      const known = before.get(path);
-      const read = known !== undefined && isAsItWas(known) ? known : await readFolder(reader, path);
-      if (read === 'gone') continue;
-      if (typeof read === 'string')
-        found.push({ path, kind: 'directory', access: 'hidden', rule: null, because: read });
-      if (typeof read === 'string') continue;
-      after.set(path, read);
-      for (const each of read.found) found.push(each);
-      for (const each of read.below) queue.push(each);
-      for (const each of read.stands) stands.push(each);
-      for (const each of read.leads) {
-        // The host would enter it by the symlink's name, like any folder of the workspace.
-        const target = unwalkedTarget(workspace, each);
-        if (target !== null) queue.push(target);
-        if (yielder.isDue()) await yielder.pause();
-      }
-      if (yielder.isDue()) await yielder.pause();
-    }
-    workspaces.set(workspace, after);
-    const all = [...found, ...unlisted(await findHiddenBehindSymlinks(workspace, stands, policy), found)];
-    const others = await findOtherNames(
-      workspace,
-      all,
-      () => new Map([...after].map(([path, folder]) => [path, folder.names])),
-    );
-    return [...all, ...others, ...(await stillHidden(workspace, [...all, ...others]))];
-  }
-
-  /** Targets that stay hidden: a run can rename the symlink whose name made its target secret. */
-  async function stillHidden(workspace: string, found: readonly ProtectedPath[]): Promise<ProtectedPath[]> {
-    const paths = new Set(found.map(({ path }) => path));
-    const before = targets.get(workspace) ?? new Map<string, ProtectedPath>();
-    targets.set(workspace, before);
-    for (const each of found) {
-      if (each.access === 'hidden' && (each.because === 'alias' || each.viaSymlink)) before.set(each.path, each);
-    }
-    const yielder = createYielder();
-    const still: ProtectedPath[] = [];
-    for (const each of [...before.values()].filter(({ path }) => !paths.has(path))) {
-      if (statOf(`${workspace}/${each.path}`) !== undefined) still.push(each);
-      if (yielder.isDue()) await yielder.pause();
-    }
-    return still;
-  }
-
-  async function readFolder(reader: FolderReader, path: string): Promise<KnownFolder | Unread> {
-    try {
-      const readAtMs = Date.now();
-      const listed = await reader.read(path);
-      const { stat, absolute } = listed;
-      return {
-        absolute,
-        ...(await judgeEntries(path, listed)),
-        changedMs: stat.ctimeMs,
-        inode: stat.ino,
-        readAtMs,
-      };
-    } catch (error) {
-      const errno = errnoOf(error) ?? '';
-      // A symlink took its place; or its path is too long, so that it can be neither mounted on nor reached by a path.
-      if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].includes(errno)) return 'gone';
-      return ['EACCES', 'EPERM'].includes(errno) ? 'unreadable' : 'failed';
-    }
-  }
-
-  async function judgeEntries(path: string, listed: FolderListing): Promise<JudgedEntries> {
-    const below: string[] = [];
-    const found: ProtectedPath[] = [];
-    const leads: string[] = [];
-    const stands: string[] = [];
-    const { names, entries, unnameable, absolute } = listed;
-    const repository = purpose === 'protected' && isRepository(names);
-    const linked = isUnwalked(path) ? ({ viaSymlink: true } as const) : {};
-    const yielder = createYielder();
-    let count = 0;
-    for (const entry of entries) {
-      if (++count % BATCH === 0 && yielder.isDue()) await yielder.pause();
-      const { name } = entry;
-      const kind = kindOf(entry);
-      const judged = judge(path, name, kind, repository);
-      // The fast path for almost all entries.
-      if (kind === 'file' && judged.access === 'writable') continue;
-      const full = path === '' ? name : `${path}/${name}`;
-      const isNothing = linked.viaSymlink && !mattersInPackages(full, judged);
-      const { access, rule } = isNothing ? WRITABLE : judged;
-      const isHidden = access === 'hidden' || (access === 'writable' && entry.isSocket());
-      if (isHidden)
-        found.push({ path: full, kind, access: 'hidden', rule: access === 'hidden' ? rule : null, ...linked });
-      else if (access === 'read-only') found.push({ path: full, kind, access, rule, ...linked });
-      if (kind === 'directory' && !isHidden && isWalked(full)) below.push(full);
-      if (kind !== 'symlink') continue;
-      if (mayLeadUnwalked(full, `${absolute}/${name}`)) leads.push(full);
-      if (!isHidden && policy.holdsHidden(full)) stands.push(full);
-    }
-    for (const { entry, name, bytes } of unnameable) {
-      const kind = kindOf(entry);
-      const full = path === '' ? name : `${path}/${name}`;
-      const isWritable = judge(path, name, kind, repository).access === 'writable';
-      if (isWritable && kind !== 'directory' && !(kind === 'symlink' && mayLeadUnwalked(full, bytes))) continue;
-      found.push({ path: full, kind, access: 'hidden', rule: null, because: 'unnameable' });
-    }
-    return { names, below, found, leads, stands };
-  }
-
-  function judge(folder: string, name: string, kind: ProtectedPath['kind'], isRepository: boolean): FileVerdict {
-    const verdict = policy.judgeEntry(folder, name, kind);
-    if (purpose === 'hidden') return verdict.access === 'hidden' ? verdict : WRITABLE;
-    if (verdict.rule !== null) return verdict;
-    const gitRule = gitFileRule(name, kind) ?? (isRepository ? repositoryEntryRule(name) : null);
-    const rule = gitRule ?? (kind === 'symlink' ? symlinkRule(policy, folder, name) : null);
-    return rule === null ? verdict : { access: rule.access, rule };
-  }
-
-  return { find };
+interface WorkspaceScan {
+  readonly tree: ScannedTree;
+  /** Hidden targets of symlinks, by their paths. */
+  readonly targets: Map<string, ProtectedPath>;
+  /** The walk that goes on. */
+  turn: Promise<unknown>;
 }
 
-function symlinkRule(policy: FilePolicy, folder: string, name: string): FileRule | null {
-  return policy.holdsProtected(folder === '' ? name : `${folder}/${name}`) ? SYMLINKED_FOLDER : null;
+const MAX_WAIT_MS = 30_000;
+const TELL_MS = 1_000;
+
+export function createTreeScan(options: TreeScanOptions): TreeScan {
+  const { policy, purpose, stateDir, maxWaitMs = MAX_WAIT_MS } = options;
+  const names = createNameJudge(policy, purpose);
+  const scans = new Map<string, WorkspaceScan>();
+  let decided = 0;
+  const unsubscribe = options.decisions?.onChange(() => {
+    decided++;
+  });
+
+  async function find(workspace: string, onWait?: (filesLeft: number) => void): Promise<readonly ProtectedPath[]> {
+    const scan = scanOf(workspace);
+    const { content } = scan.tree;
+    const { folders, found, stands } = await walk(workspace, scan);
+    await settle(content, { maxWaitMs, onWait });
+    const byContent = hiddenByContent(policy, content, folders);
+    const hidden = new Set(byContent.map(({ path }) => path));
+    const named = [...found.filter(({ path }) => !hidden.has(path)), ...byContent];
+    const all = [...named, ...unlisted(await findHiddenBehindSymlinks(workspace, stands, policy), named)];
+    const namesOf = () => new Map([...folders].map(([path, folder]) => [path, folder.names]));
+    const listed = [...all, ...(await findOtherNames(workspace, all, namesOf))];
+    return [...listed, ...(await stillHidden(workspace, scan, listed))];
+  }
+
+  function scanOf(workspace: string): WorkspaceScan {
+    const known = scans.get(workspace);
+    if (known !== undefined) return known;
+    const tree = createScannedTree(workspace, stateDir, names);
+    const scan = { tree, targets: new Map(), turn: Promise.resolve() };
+    scans.set(workspace, scan);
+    return scan;
+  }
+
+  /** One after the other. */
+  function walk(workspace: string, scan: WorkspaceScan): ReturnType<ScannedTree['walk']> {
+    const walking = scan.turn.then(() => scan.tree.walk(decided));
+    scan.turn = walking.catch(() => {
+      // The changes that it took are lost.
+      scan.tree.close();
+      scans.delete(workspace);
+    });
+    return walking;
+  }
+
+  return {
+    find,
+    get unwatched() {
+      return [...scans.values()].reduce((sum, { tree }) => sum + tree.unwatched, 0);
+    },
+    close() {
+      unsubscribe?.();
+      for (const { tree } of scans.values()) tree.close();
+      scans.clear();
+    },
+  };
 }
 
-function isAsItWas({ absolute, changedMs, inode, readAtMs }: KnownFolder): boolean {
-  const stat = statOf(absolute);
-  return changedMs === stat?.ctimeMs && inode === stat.ino && stat.ctimeMs < readAtMs - CLOCK_MS;
+async function settle(
+  content: ContentIndex,
+  { maxWaitMs, onWait }: { maxWaitMs: number; onWait: ((filesLeft: number) => void) | undefined },
+): Promise<void> {
+  for (let waitedMs = 0; waitedMs < maxWaitMs; waitedMs += TELL_MS) {
+    await content.settle(Math.min(TELL_MS, maxWaitMs - waitedMs));
+    if (content.waiting === 0) return;
+    onWait?.(content.waiting);
+  }
+}
+
+function hiddenByContent(
+  policy: FilePolicy,
+  content: ContentIndex,
+  folders: ReadonlyMap<string, KnownFolder>,
+): ProtectedPath[] {
+  const hidden: ProtectedPath[] = [];
+  const base = { kind: 'file', access: 'hidden', rule: null } as const;
+  for (const { path, content: file } of content.suspects()) {
+    const counted = policy.countedSecrets(path);
+    if (file === null && counted !== 'none') hidden.push({ path, ...base, because: 'unread' });
+    const secret = file?.secret ?? undefined;
+    if (isCounted(secret, counted)) hidden.push({ path, ...base, secret });
+  }
+  const known = new Set(hidden.map(({ path }) => path));
+  for (const [folder, { unlessPublic }] of folders) {
+    for (const each of unlessPublic) {
+      const name = folder === '' ? each.path : each.path.slice(folder.length + 1);
+      if (!known.has(each.path) && content.of(folder, name)?.isPublic !== true) hidden.push(each);
+    }
+  }
+  return hidden;
+}
+
+/** Targets that stay hidden: a run can rename the symlink whose name made its target secret. */
+async function stillHidden(
+  workspace: string,
+  { targets }: WorkspaceScan,
+  found: readonly ProtectedPath[],
+): Promise<ProtectedPath[]> {
+  const paths = new Set(found.map(({ path }) => path));
+  for (const each of found) {
+    // Of a secret by its content every name is judged anew.
+    if (each.access !== 'hidden' || each.secret !== undefined) continue;
+    if (each.because === 'alias' || each.viaSymlink) targets.set(each.path, each);
+  }
+  const yielder = createYielder();
+  const still: ProtectedPath[] = [];
+  for (const each of [...targets.values()].filter(({ path }) => !paths.has(path))) {
+    if (statOf(`${workspace}/${each.path}`) !== undefined) still.push(each);
+    if (yielder.isDue()) await yielder.pause();
+  }
+  return still;
 }
 
 function unlisted(more: readonly ProtectedPath[], found: readonly ProtectedPath[]): ProtectedPath[] {
   if (more.length === 0) return [];
   const hidden = new Set(found.filter(({ access }) => access === 'hidden').map(({ path }) => path));
   return more.filter(({ path }) => !hidden.has(path));
-}
-
-/** Packages ship editor settings, which no editor obeys there; a planted repository is obeyed wherever a symlink leads to it. */
-function mattersInPackages(path: string, { access, rule }: FileVerdict): boolean {
-  return access === 'hidden' || isObeyedByGit(path, rule);
 }

@@ -7,11 +7,12 @@ import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Dialer } from '../../kernel/world/dialer.ts';
 import { unreadableError } from '../../kernel/world/protected-path.ts';
-import type { Limits, RunRequest, Sandbox } from '../../kernel/world/sandbox.ts';
+import type { Limits, RunOutput, RunRequest, Sandbox } from '../../kernel/world/sandbox.ts';
 import { createHostSandbox, type HostPlan, NO_STAGES } from '../host-sandbox.ts';
 import type { IsolationOptions } from '../isolation-options.ts';
 import { proxyEnvironment } from '../network/network.ts';
 import type { Proxy as RunProxy } from '../network/proxy.ts';
+import { maskNotes, waitMessage } from '../protected-paths/mask-notes.ts';
 import { createTreeScan } from '../protected-paths/tree-scan.ts';
 import type { CheckedRequest } from '../request.ts';
 import { withinHardLimit } from '../request-size.ts';
@@ -35,7 +36,8 @@ const MAX_PROFILE_LENGTH = 256 * 1024;
 export function createSeatbelt(options: SeatbeltOptions): Sandbox {
   const { filePolicy, home } = options;
   const program = options.program ?? PROGRAM;
-  const scan = createTreeScan(filePolicy, 'protected');
+  const { stateDir, decisions } = options;
+  const scan = createTreeScan({ policy: filePolicy, purpose: 'protected', stateDir, decisions });
   const isSecret = (name: string): boolean => filePolicy.judgeEntry('', name).access === 'hidden';
   const toolchains = findToolchains({ path: options.path, home, isSecret });
 
@@ -45,7 +47,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     const network = await openDoor(request, options.dialer);
     if (!network.ok) return network;
     const door = network.value;
-    const scanned = await scan.find(workspace);
+    const scanned = await scan.find(workspace, (filesLeft) => request.onWait?.(waitMessage(filesLeft)));
     const found = [...scanned, ...(await findConfiguredPaths(workspace, scanned, home))];
     const failed = found.find(({ because }) => because === 'failed');
     if (failed !== undefined) {
@@ -60,10 +62,11 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
       denied: toolchains.hidden(),
       proxyPort: door?.port ?? null,
     });
-    async function settle() {
+    async function settle(output?: RunOutput) {
       door?.close();
       removeTree(privateFolder);
-      return { network: door?.proxy.uses() ?? [], notes: [] };
+      const notes = output === undefined ? [] : maskNotes(filePolicy, { hidden: found, output });
+      return { network: door?.proxy.uses() ?? [], notes };
     }
 
     if (profile.length > MAX_PROFILE_LENGTH) {
@@ -80,7 +83,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     });
   }
 
-  return createHostSandbox({
+  const sandbox = createHostSandbox({
     ...{
       kind: 'seatbelt',
       path: toolchains.path.join(':'),
@@ -100,6 +103,15 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
       return ok({ kind: 'seatbelt', isolated: true, details, stages: NO_STAGES });
     },
   });
+
+  return {
+    ...sandbox,
+    prepare: (workspace) => void scan.find(workspace).catch(() => {}),
+    async close() {
+      await sandbox.close();
+      scan.close();
+    },
+  };
 }
 
 interface ProxyDoor {

@@ -21,20 +21,31 @@ export interface CopyPlan {
 /** Begins a stage that is a copy of the workspace, or of the stage below it. */
 export async function beginCopy({ stage, workspace, hidden }: CopyPlan): Promise<Result<void>> {
   const [below] = stage.below;
-  // A run of the stage below may have made files whose names are those of secrets: they are its own.
+  // A run of the stage below may have made files that look like secrets: they are its own.
   const isHidden = below === undefined ? hidden.isHidden : () => false;
-  const copy = createTreeCopy({ isHidden, isOverlaid: () => false });
-  mkdirSync(stage.content, { recursive: true });
-  using from = openFolder(below ?? workspace, 'theirs');
-  using to = openFolder(stage.content, 'ours');
-  const failed = await whyNot(() => copy.copyFolder(from, to, TOP));
-  if (failed !== null) {
+  for (let tries = 1; ; tries++) {
+    const copy = createTreeCopy({ isHidden, isOverlaid: () => false });
+    const failed = await copyOnce(copy, below ?? workspace, stage.content);
+    const fresh = failed === null && below === undefined ? await hidden.refresh() : [];
+    if (failed === null && fresh?.length === 0) {
+      await nextTick();
+      writeRecord(stage.folder, { kind: 'copy', workspace, copied: recordOf(copy) });
+      return ok(undefined);
+    }
     removeTree(stage.content);
-    return failed === 'too-large' ? tooLarge(workspace) : failed;
+    if (failed !== null) return failed === 'too-large' ? tooLarge(workspace) : failed;
+    // The host made a secret while it was copied.
+    if (fresh === null || tries === MAX_TRIES) return unreadable(workspace);
   }
-  await nextTick();
-  writeRecord(stage.folder, { kind: 'copy', workspace, copied: recordOf(copy) });
-  return ok(undefined);
+}
+
+const MAX_TRIES = 5;
+
+async function copyOnce(copy: TreeCopy, source: string, content: string): Promise<'too-large' | Result<never> | null> {
+  mkdirSync(content, { recursive: true });
+  using from = openFolder(source, 'theirs');
+  using to = openFolder(content, 'ours');
+  return await whyNot(() => copy.copyFolder(from, to, TOP));
 }
 
 /**

@@ -133,7 +133,9 @@ export function createPathFollower(options: FollowOptions): PathFollower {
       const isKnown = done !== 'linked' || (await hidden.refresh()) !== null;
       const copied = incoming.stat(as);
       if (copied === undefined || done === 'too-much') return;
-      if (!isKnown || !maySee(entry, copied)) {
+      const isSecret =
+        copied.isFile() && !isMask(copied) && (await hidden.isSecretCopy(path, { folder: incoming, name: as }));
+      if (!isKnown || isSecret || !maySee(entry, copied)) {
         copy.release(copied);
         return options.again(path);
       }

@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { LIVE_INPUT, type RunningCommand, type RunResult } from '../../kernel/world/sandbox.ts';
 import type { SandboxCheck } from '../sandbox-contract.ts';
+import { HUSHED, PRIVATE_KEY, TOKEN } from './content-contract.ts';
 import {
   briefly,
   check,
@@ -109,6 +110,22 @@ export function followContract(subject: StageSubject): SandboxCheck[] {
       await until(() => run.output().includes('mark\n'));
       await run.end();
       assert.ok(!run.output().includes('hush'), 'it read a hidden file');
+    }),
+    check('never shows a file whose content is a secret by the time it would arrive', async () => {
+      const run = await following({ a: '1', 'sub/a': '1', 'sub/deep/a': '1', b: PRIVATE_KEY }, READER);
+      for (let i = 0; i < 5; i++) {
+        run.write('a', `${TOKEN}${i}`);
+        run.save('sub/a', `${PRIVATE_KEY}${i}`);
+        run.write('made/x', TOKEN);
+        run.write(`sub/new-${i}`, PRIVATE_KEY);
+        run.write(`mark-${i}`, `mark-${i}\n`);
+        await until(() => run.output().includes(`mark-${i}\n`));
+        run.write('a', `plain-${i}\n`);
+        await until(() => run.output().includes(`plain-${i}\n`));
+      }
+      const result = await run.end();
+      assert.ok(!run.output().includes(HUSHED), 'it read a secret');
+      assert.deepEqual(result.staged?.changes, []);
     }),
     check('refuses a workspace that is too large to follow, and names what takes the room', async () => {
       const workspace = filled(subject.workspace(), { a: '1', 'data/big': '1' });

@@ -43,7 +43,7 @@ export type RunReport = z.output<typeof runReport>;
  * read and was refused a write is repeated on the real files if a person agrees.
  */
 export async function runAndReport(request: CommandRequest, ctx: ToolContext): Promise<Result<RunReport>> {
-  const ran = await ctx.commands.run({ ...request, onOutput: (text) => ctx.progress({ output: plainText(text) }) });
+  const ran = await ctx.commands.run({ ...request, ...progressOf(ctx) });
   if (!ran.ok) return ran;
   if (request.writes !== 'nothing' || !wantsToWrite(ran.value)) return keepAndReport(ran.value, ctx);
   const again = await ctx.runLive();
@@ -54,6 +54,13 @@ export async function runAndReport(request: CommandRequest, ctx: ToolContext): P
   }
   const note = `It could only read, and wanted to write. It was not run on the real files: ${again.error.message}`;
   return keepAndReport({ ...ran.value, notes: [...ran.value.notes, note] }, ctx);
+}
+
+function progressOf(ctx: ToolContext): Pick<CommandRequest, 'onOutput' | 'onWait'> {
+  return {
+    onOutput: (text) => ctx.progress({ output: plainText(text) }),
+    onWait: (message) => ctx.progress({ message }),
+  };
 }
 
 async function keepAndReport(run: CommandResult, ctx: ToolContext): Promise<Result<RunReport>> {

@@ -42,7 +42,7 @@ export async function hideSecretHits<T extends { readonly path: string }>(
 
 /** Null when that cannot be told. Bytes count, as where we look ourselves: whatever the encoding, behind a NUL as well. */
 async function markedFiles({ rg }: Searcher, scope: readonly string[]): Promise<ReadonlySet<string> | null> {
-  const bytes = ['--text', '--encoding=none', '--case-sensitive', `--regexp=${secretMarks()}`];
+  const bytes = ['--text', '--encoding=none', '--no-unicode', '--case-sensitive', `--regexp=${secretMarks()}`];
   const ran = await rg.run(['--files-with-matches', '--null', '--color=never', ...bytes, ...scope]);
   if (!ran.ok || !ran.value.complete) return null;
   return new Set(ran.value.stdout.toString('utf8').split('\0').map(withoutDot));

@@ -1,0 +1,37 @@
+import { readSync } from 'node:fs';
+import type { Yielder } from '../kernel/yielding.ts';
+import { MAX_KEY_LENGTH, PRIVATE_KEY } from './find-secrets.ts';
+import { secretIn } from './secret-in-file.ts';
+
+/** So much is looked into between two checks whether other work should run. */
+const WINDOW_BYTES = 256 * 1024;
+const BYTE_ORDER_MARKS = [Buffer.of(0xff, 0xfe), Buffer.of(0xfe, 0xff)];
+
+export interface OpenedContent {
+  readonly fd: number;
+  readonly size: number;
+  /** Relative to the workspace: the name tells how a doubtful value is read. */
+  readonly path: string;
+}
+
+/**
+ * Returns the kind of the first secret in an open file, or null. A private key comes before all others. The whole file is looked into,
+ * window by window, so that its length costs neither memory nor a long pause.
+ */
+export async function secretInOpenFile({ fd, size, path }: OpenedContent, yielder: Yielder): Promise<string | null> {
+  let found: string | null = null;
+  let mark: Buffer | null = null;
+  const buffer = Buffer.allocUnsafe(Math.min(size, WINDOW_BYTES + 2 * MAX_KEY_LENGTH));
+  for (let at = 0; at < size; at += WINDOW_BYTES) {
+    const from = Math.max(0, at - MAX_KEY_LENGTH);
+    const window = buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from));
+    if (window.length === 0) break;
+    if (at === 0) mark = BYTE_ORDER_MARKS.find((each) => window.subarray(0, 2).equals(each)) ?? null;
+    // Only the beginning of a file says that its characters are wide.
+    const secret = secretIn(path, at === 0 || mark === null ? window : Buffer.concat([mark, window]))?.name;
+    if (secret === PRIVATE_KEY) return secret;
+    found ??= secret ?? null;
+    if (yielder.isDue()) await yielder.pause();
+  }
+  return found;
+}
