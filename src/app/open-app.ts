@@ -104,10 +104,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const folder = makeStateDir(stateDir);
   if (!folder.ok) return folder;
 
-  const registry = new ToolRegistry();
-  registry.registerMany(builtInTools, { source: 'built-in' });
-  registry.registerMany(options.tools ?? []);
-  for (const toolset of builtInToolsets) registry.addToolset(toolset);
+  const registry = createRegistry(options.tools);
   const opened = options.store === undefined ? await openSealedStore(loaded.value, env) : ok(options.store);
   if (!opened.ok) return opened;
   const { store, blobs, hider } = opened.value;
@@ -210,6 +207,14 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     }),
     close: () => closeAll(closing),
   });
+}
+
+function createRegistry(tools: AppOptions['tools']): ToolRegistry {
+  const registry = new ToolRegistry();
+  registry.registerMany(builtInTools, { source: 'built-in' });
+  registry.registerMany(tools ?? []);
+  for (const toolset of builtInToolsets) registry.addToolset(toolset);
+  return registry;
 }
 
 /** Where the changes of commands go in each sandbox. */
