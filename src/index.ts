@@ -29,11 +29,14 @@ export { type OwnReason, type Plan, type PlanFailure, type PlanResult, planFailu
 export { defineTool, type Tool, type ToolContext, type ToolSource } from './kernel/tool/tool.ts';
 export { type ParameterType, ToolParameter, type ToolParameterInit } from './kernel/tool/tool-parameter.ts';
 export { ToolResult } from './kernel/tool/tool-result.ts';
+export { decidedPolicies } from './kernel/world/decided-files.ts';
 export {
   createFilePolicy,
   type FilePolicy,
   type FileVerdict,
 } from './kernel/world/file-policy.ts';
+export { createPathDecisions, type PathDecisionList } from './kernel/world/path-decision-list.ts';
+export type { PathDecision, PathDecisionKind, PathDecisions } from './kernel/world/path-decisions.ts';
 export type { RunRequest, RunResult, Sandbox } from './kernel/world/sandbox.ts';
 export type { FileAccess, FileRule } from './kernel/world/sensitive-files.ts';
 export type { Web, WebRequest, WebResponse, WebSearchAnswer, WebSearchHit } from './kernel/world/web.ts';

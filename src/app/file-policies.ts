@@ -1,6 +1,6 @@
-import { withDecisions } from '../kernel/world/decided-files.ts';
+import { decidedPolicies } from '../kernel/world/decided-files.ts';
 import { createFilePolicy, type FilePolicy } from '../kernel/world/file-policy.ts';
-import { FREE_FOR_COMMANDS, FREE_FOR_TOOLS, type PathDecisions } from '../kernel/world/path-decisions.ts';
+import type { PathDecisions } from '../kernel/world/path-decisions.ts';
 import { deniedReading } from '../policy/rules/denied-reading.ts';
 import { parseRule } from '../policy/rules/parse-rules.ts';
 import type { ToolRegistry } from '../runtime/registry/registry.ts';
@@ -17,9 +17,7 @@ export interface PolicedWorkspace {
 /** Returns the file policy by names alone, and with what people freed for tools and for commands. */
 export function filePoliciesOf(config: Config, { workspace, registry, decisions }: PolicedWorkspace) {
   const named = filePolicyOf(config, registry);
-  const forTools = withDecisions(named, { workspace, decisions, kinds: FREE_FOR_TOOLS });
-  const forCommands = withDecisions(named, { workspace, decisions, kinds: FREE_FOR_COMMANDS });
-  return { named, forTools, forCommands };
+  return { named, ...decidedPolicies(named, { workspace, decisions }) };
 }
 
 /** A pattern with `!` is removed from the built-in list. A path that a rule keeps from a tool that reads is kept from all. */

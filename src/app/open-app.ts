@@ -115,7 +115,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
   const decisions = await followDecisions(store, { root, log });
   closing.push(decisions.stop);
   const places = { workspace: root, registry, decisions };
-  const { named, forTools: files, forCommands: commandFiles } = filePoliciesOf(config, places);
+  const { named, files, commandFiles } = filePoliciesOf(config, places);
   const ports = ownPorts(stateDir, config.port);
   const commands = await openCommands({
     files: named,
@@ -158,6 +158,7 @@ export async function openApp(options: AppOptions): Promise<Result<App>> {
     journal: { folder: join(stateDir, 'journal') },
     sandbox,
     ownFolders: [stateDir],
+    decisions,
     logger: log,
     home,
   }).catch(async (thrown) => {

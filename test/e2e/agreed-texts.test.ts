@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { decidePath, takeBack } from '../../src/app/admin/decide-paths.ts';
 import { type App, type AppOptions, openApp } from '../../src/app/open-app.ts';
 import { ExecutionContext } from '../../src/kernel/call/execution-context.ts';
 import type { ToolResult } from '../../src/kernel/tool/tool-result.ts';
@@ -86,6 +87,19 @@ describe('in mode strict a script of the agent', () => {
     const app = await open('strict', {}, { allow: 'bash(npm *)' });
     await write(app, 'sub/package.json', manifest(PLANT));
     expectRefusal(await call(app, 'bash', { command }), 'sub/package.json');
+  });
+
+  test('runs as long as a person agrees to its present text by a decision about its path', async () => {
+    const app = await open('strict');
+    const agreed = manifest('echo as-before again');
+    await write(app, 'sub/package.json', agreed);
+    const run = () => call(app, 'bash', { command: 'npm test', cwd: 'sub' });
+    expectRefusal(await run(), 'sub/package.json');
+    const decided = await decidePath(app, { path: 'sub/package.json', kind: 'agreed-text' }, 'ann');
+    if (!decided.ok) throw new Error(decided.error.message);
+    await expectRuns(app, 'npm test', { cwd: 'sub' });
+    expect((await takeBack(app, 'sub/package.json', 'ann')).ok).toBe(true);
+    expectRefusal(await run(), 'sub/package.json');
   });
 
   test.each(['pretest', 'posttest', 'preinstall', 'prepare'])('does not run as %s', async (name) => {

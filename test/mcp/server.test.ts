@@ -79,6 +79,18 @@ describe.each(['auto', 'legacy'] as const)('MCP on the server, %s', (era) => {
     expect(session).toMatchObject({ title: 'MCP: tester', agent: 'tester' });
   });
 
+  test('a refusal because of a secret names where a person frees it, and no form of a client decides that', async () => {
+    writeFileSync(join(workspace, '.env'), 'API_TOKEN=12345\n');
+    const client = await connect(era, server.token);
+    const answer = await client.callTool({ name: 'read_file', arguments: { path: '.env' } });
+    const text = JSON.stringify(answer.content);
+    expect(text).toContain('on the page or with toolwright paths no-secret .env');
+    const details = { reason: 'secret', path: '.env' };
+    expect(answer).toMatchObject({ isError: true, _meta: { 'toolwright/error': { details } } });
+    expect(JSON.stringify(answer)).not.toContain('12345');
+    expect(await server.host.settings.pathDecisions()).toEqual([]);
+  });
+
   test('who may only run tools cannot approve their own call: our inbox is asked, and its edit runs', async () => {
     const client = await connect(era, agentToken);
     const told: string[] = [];

@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Ledger } from '../../kernel/call/ledger.ts';
 import { messageOf } from '../../kernel/error.ts';
 import type { Logger } from '../../kernel/ports.ts';
-import type { PathDecision, PathDecisions } from '../../kernel/world/path-decisions.ts';
+import { createPathDecisions } from '../../kernel/world/path-decision-list.ts';
+import type { PathDecisions } from '../../kernel/world/path-decisions.ts';
 import { workspaceId } from '../workspace-id.ts';
 
 export interface FollowedDecisions extends PathDecisions {
@@ -11,27 +11,21 @@ export interface FollowedDecisions extends PathDecisions {
   stop(): void;
 }
 
-type DecisionsByPath = ReadonlyMap<string, readonly PathDecision[]>;
-
 /** Keeps the decisions about one workspace in memory, and current when another process records or takes one back. */
 export async function followDecisions(
   store: Ledger,
   { root, log }: { readonly root: string; readonly log: Logger },
 ): Promise<FollowedDecisions> {
   const id = workspaceId(root);
-  const listeners = new Set<(workspace: string) => void>();
-  let current: DecisionsByPath = new Map();
+  const { set, ...decisions } = createPathDecisions();
   let loading: Promise<void> = Promise.resolve();
   const load = async () => {
     const held = (await store.pathDecisions()).filter(({ workspace }) => workspace === id);
-    const next = byPath(
+    set(
       held.map(({ path, kind, digest, by, at }) => {
         return { workspace: root, path, kind, digest, by, at: new Date(at).toISOString() };
       }),
     );
-    if (isDeepStrictEqual(next, current)) return;
-    current = next;
-    for (const listener of listeners) listener(root);
   };
   /** Loads one after another: the last to begin is the last to end and has the newest decisions. */
   const reload = () => {
@@ -50,11 +44,7 @@ export async function followDecisions(
   // Loaded after following began, so that no decision made meanwhile is missed.
   await reload();
   return {
-    of: (workspace, path) => (workspace === root && current.size > 0 ? decisionsAbove(current, path) : NONE),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    ...decisions,
     reload,
     stop() {
       unfollow();
@@ -64,15 +54,3 @@ export async function followDecisions(
 }
 
 const AGAIN_MS = 1000;
-const NONE: readonly PathDecision[] = [];
-
-function byPath(decisions: readonly PathDecision[]): DecisionsByPath {
-  return Map.groupBy(decisions, ({ path }) => path);
-}
-
-/** Those about the path itself and about a folder above it. A path that goes up again has none: it is not where it seems. */
-function decisionsAbove(decisions: DecisionsByPath, path: string): readonly PathDecision[] {
-  const names = path.split('/').filter((name) => name !== '' && name !== '.');
-  if (names.includes('..')) return NONE;
-  return names.flatMap((_, end) => decisions.get(names.slice(0, end + 1).join('/')) ?? []);
-}

@@ -1,9 +1,9 @@
 import { quoteForShell } from '../text/escape.ts';
 import type { FilePolicy } from './file-policy.ts';
-import type { PathDecisionKind, PathDecisions } from './path-decisions.ts';
+import { FREE_FOR_COMMANDS, FREE_FOR_TOOLS, type PathDecisionKind, type PathDecisions } from './path-decisions.ts';
 import { OWN_FILES } from './sensitive-files.ts';
 
-export interface DecidedBy {
+interface DecidedBy {
   readonly workspace: string;
   readonly decisions: PathDecisions;
   /** The kinds that free a path. */
@@ -14,7 +14,7 @@ export interface DecidedBy {
  * The policy with the decisions of people on top: a free path is judged without the built-in list of secrets, and no secret
  * counts in it. The user's own rules and those for protected files hold as before.
  */
-export function withDecisions(policy: FilePolicy, { workspace, decisions, kinds }: DecidedBy): FilePolicy {
+function withDecisions(policy: FilePolicy, { workspace, decisions, kinds }: DecidedBy): FilePolicy {
   const isFree = (path: string) => decisions.of(workspace, path).some(({ kind }) => kinds.has(kind));
   return {
     ...policy,
@@ -28,6 +28,17 @@ export function withDecisions(policy: FilePolicy, { workspace, decisions, kinds 
       return isLifted ? policy.besideSecrets.judgeEntry(folder, name, kind) : verdict;
     },
     countedSecrets: (path) => (isFree(path) ? 'none' : policy.countedSecrets(path)),
+  };
+}
+
+/** The policy with what people freed: for tools, and for commands. Both go into the options of a policy as they are. */
+export function decidedPolicies(
+  policy: FilePolicy,
+  by: Omit<DecidedBy, 'kinds'>,
+): { readonly files: FilePolicy; readonly commandFiles: FilePolicy } {
+  return {
+    files: withDecisions(policy, { ...by, kinds: FREE_FOR_TOOLS }),
+    commandFiles: withDecisions(policy, { ...by, kinds: FREE_FOR_COMMANDS }),
   };
 }
 
