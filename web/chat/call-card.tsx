@@ -4,7 +4,7 @@ import { api, messageOf } from '../api/api.ts';
 import { ApprovalDialog } from '../approvals/approval-dialog.tsx';
 import { CommandChanges, keptFacts } from '../changes/command-changes.tsx';
 import { FreePath } from '../paths/free-path.tsx';
-import { workspaceOf } from '../paths/path-decisions.ts';
+import { useWorkspaceOf } from '../paths/path-decisions.ts';
 import { Arguments } from '../show/arguments.tsx';
 import { formatDuration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
@@ -75,7 +75,7 @@ function hasFailed({ exitCode }: CallItem): boolean {
 
 function Details({ call }: { call: CallItem }): ReactNode {
   const say = useWords();
-  const session = useStore(currentSession);
+  const workspace = useWorkspaceOf(useStore(currentSession));
   return (
     <div className="flex flex-col gap-2 border-line border-t px-3 py-2">
       <Arguments args={call.args} most={MAX_ARGUMENT_CHARS} />
@@ -96,7 +96,7 @@ function Details({ call }: { call: CallItem }): ReactNode {
         </p>
       ))}
       {isOver(call) && <CallResult call={call} />}
-      {call.secret?.reason === 'secret' && <FreePath path={call.secret.path} workspace={workspaceOf(session)} />}
+      {call.secret?.reason === 'secret' && <FreePath path={call.secret.path} workspace={workspace} />}
       {isOver(call) && call.kept !== null && <CommandChanges call={call} kept={call.kept} />}
       <Actions call={call} />
     </div>

@@ -5,7 +5,7 @@ import { coalesce } from '../../src/kernel/coalesce.ts';
 import type { FileContent } from '../../src/protocol/files.ts';
 import { secretPathOf } from '../../src/protocol/secret-path.ts';
 import { ApiProblem, api, messageOf } from '../api/api.ts';
-import { decisionsAbout, shownWorkspace } from '../paths/path-decisions.ts';
+import { decisionsAbout, useShownWorkspace } from '../paths/path-decisions.ts';
 import { SecretFile } from '../paths/secret-file.tsx';
 import { formatBytes } from '../show/format.ts';
 import { Trouble } from '../show/trouble.tsx';
@@ -24,7 +24,7 @@ export function EditorTab({ path, shown }: { path: string; shown: boolean }): Re
   const say = useWords();
   const [file, setFile] = useState<FileContent | null>(null);
   const [trouble, setTrouble] = useState<unknown>(null);
-  const decisions = decisionsAbout(useStore(pathDecisions), { path, workspace: shownWorkspace() });
+  const decisions = decisionsAbout(useStore(pathDecisions), { path, workspace: useShownWorkspace() });
   const decided = decisions.map(({ id }) => id).join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was decided says whether the file may be read
   useEffect(() => {

@@ -4,7 +4,7 @@ import type { CallView } from '../../src/protocol/calls.ts';
 import { secretPathOf } from '../../src/protocol/secret-path.ts';
 import { api, messageOf } from '../api/api.ts';
 import { FreePath } from '../paths/free-path.tsx';
-import { workspaceOf } from '../paths/path-decisions.ts';
+import { useWorkspaceOf } from '../paths/path-decisions.ts';
 import { go } from '../shell/route.ts';
 import { Arguments } from '../show/arguments.tsx';
 import { CopyButton } from '../show/copy-button.tsx';
@@ -45,6 +45,7 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
   const say = useWords();
   const language = useStore(shownLanguage);
   const { outcome } = call;
+  const workspace = useWorkspaceOf(call.session);
   const secret = secretPathOf(outcome?.error?.details);
   const blocks = call.view ?? [{ kind: 'text' as const, text: outcome?.error?.message ?? outcome?.text ?? '' }];
   return (
@@ -66,7 +67,7 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
       </button>
       <Arguments args={call.args} most={20_000} />
       <OutputFrame error={outcome?.error} blocks={blocks} />
-      {secret?.reason === 'secret' && <FreePath path={secret.path} workspace={workspaceOf(call.session)} />}
+      {secret?.reason === 'secret' && <FreePath path={secret.path} workspace={workspace} />}
     </article>
   );
 }

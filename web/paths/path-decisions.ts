@@ -2,6 +2,7 @@ import { foldersAbove } from '../../src/kernel/text/folders-above.ts';
 import type { PathDecisionView } from '../../src/protocol/path-decisions.ts';
 import { api } from '../api/api.ts';
 import { health, loadPathDecisions, sessions } from '../state/server-state.ts';
+import { useStore } from '../state/store.ts';
 import type { Words } from '../words/en.ts';
 
 export type PathDecisionKind = PathDecisionView['kind'];
@@ -22,16 +23,16 @@ export function decisionsAbout(
   return all.filter((decision) => decision.workspace === workspace && places.has(decision.path));
 }
 
-/** Returns the workspace of a session; undefined where the page does not know it and cannot mean but one. */
-export function workspaceOf(session: string | null): string | undefined {
-  const known = sessions.get().find(({ id }) => id === session)?.workspace;
-  const served = health.get()?.workspaces ?? [];
+/** Returns the workspace of a session; undefined while the page does not know it and the server has several. */
+export function useWorkspaceOf(session: string | null): string | undefined {
+  const known = useStore(sessions).find(({ id }) => id === session)?.workspace;
+  const served = useStore(health)?.workspaces ?? [];
   return known ?? (served.length === 1 ? served[0]?.id : undefined);
 }
 
-/** The workspace whose files the page shows. */
-export function shownWorkspace(): string | undefined {
-  return health.get()?.workspaces[0]?.id;
+/** Returns the workspace whose files the page shows. */
+export function useShownWorkspace(): string | undefined {
+  return useStore(health)?.workspaces[0]?.id;
 }
 
 export async function decide(path: string, kind: PathDecisionKind, workspace: string): Promise<void> {

@@ -12,7 +12,7 @@ import { health } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useServerWords, useWords } from '../words/words.ts';
 import { FreePath } from './free-path.tsx';
-import { shownWorkspace } from './path-decisions.ts';
+import { useShownWorkspace } from './path-decisions.ts';
 
 interface SecretFileProps {
   /** As it was opened. */
@@ -28,6 +28,7 @@ interface SecretFileProps {
 export function SecretFile({ path, secret, message, shown }: SecretFileProps): ReactNode {
   const say = useWords();
   const told = useServerWords();
+  const workspace = useShownWorkspace();
   const isAdmin = useStore(health)?.you.role === 'admin';
   const [asking, setAsking] = useState(false);
   const [text, setText] = useState<SecretTextView | null>(null);
@@ -39,7 +40,7 @@ export function SecretFile({ path, secret, message, shown }: SecretFileProps): R
     setAsking(false);
     setTrouble(null);
     try {
-      setText(await api('readSecret', { body: { path, workspace: shownWorkspace() } }));
+      setText(await api('readSecret', { body: { path, workspace } }));
     } catch (error) {
       setTrouble(messageOf(error));
     }
@@ -53,7 +54,7 @@ export function SecretFile({ path, secret, message, shown }: SecretFileProps): R
           <VisibleText text={told(message)} />
         </span>
       </p>
-      {secret.reason === 'secret' && <FreePath path={secret.path} workspace={shownWorkspace()} />}
+      {secret.reason === 'secret' && <FreePath path={secret.path} workspace={workspace} />}
       {isAdmin && (
         <button type="button" className="button w-fit" onClick={() => setAsking(true)}>
           {say('showSecret')}
