@@ -75,32 +75,42 @@ async function expectNoViolations(page: Page): Promise<void> {
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
 }
 
-test('a path that is freed on the card of a call is free for the next call of a running agent', LONG, async () => {
-  let freed = () => {};
-  const isFreed = new Promise<void>((resolve) => {
-    freed = resolve;
-  });
-  const calls = [{ name: 'read_file', args: { path: '.env' } }];
-  const turns: (() => RawReply | Promise<RawReply>)[] = [
-    () => anthropicReply({ calls }, 1),
-    () => isFreed.then(() => anthropicReply({ calls }, 2)),
-    () => anthropicReply({ text: 'I have read it.' }),
-  ];
-  reply = () => (turns.shift() ?? (() => anthropicReply({ text: 'Something else.' })))();
-  const { page } = await openChat();
-  await page.locator('#composer').fill('What is in .env?');
-  await page.locator('#composer').press('Enter');
-  await callCard(page, 'read_file').getByText('Denied', { exact: true }).waitFor();
-  await offer(page).getByText('so a model may read it').waitFor();
-  await choose(page, 'It is no secret');
-  await offer(page)
-    .getByText(/^Declared no secret by owner/)
-    .waitFor();
-  expect(await decisions()).toEqual([['.env', 'no-secret', 'owner']]);
-  freed();
-  await callCard(page, 'read_file').getByText('Done').waitFor();
-  await page.getByText('I have read it.').waitFor();
-});
+test(
+  'a path that is freed on the card of a call is free for the next call of a running agent, until it is taken back',
+  LONG,
+  async () => {
+    let freed = () => {};
+    const isFreed = new Promise<void>((resolve) => {
+      freed = resolve;
+    });
+    const calls = [{ name: 'read_file', args: { path: '.env' } }];
+    const turns: (() => RawReply | Promise<RawReply>)[] = [
+      () => anthropicReply({ calls }, 1),
+      () => isFreed.then(() => anthropicReply({ calls }, 2)),
+      () => anthropicReply({ text: 'I have read it.' }),
+      () => anthropicReply({ calls }, 3),
+    ];
+    reply = () => (turns.shift() ?? (() => anthropicReply({ text: 'Something else.' })))();
+    const { page } = await openChat();
+    await page.locator('#composer').fill('What is in .env?');
+    await page.locator('#composer').press('Enter');
+    await callCard(page, 'read_file').getByText('Denied', { exact: true }).waitFor();
+    await offer(page).getByText('so a model may read it').waitFor();
+    await choose(page, 'It is no secret');
+    await offer(page)
+      .getByText(/^Declared no secret by owner/)
+      .waitFor();
+    expect(await decisions()).toEqual([['.env', 'no-secret', 'owner']]);
+    freed();
+    await callCard(page, 'read_file').getByText('Done').waitFor();
+    await page.getByText('I have read it.').waitFor();
+    await offer(page).getByRole('button', { name: 'Take back' }).click();
+    await offer(page).getByRole('button', { name: 'It is no secret' }).waitFor();
+    await page.locator('#composer').fill('Read it again.');
+    await page.locator('#composer').press('Enter');
+    await expect.poll(() => page.locator('[data-phase=denied]').count(), SOON).toBe(2);
+  },
+);
 
 test(
   'a path that is free for commands stays refused for file tools; taken back from the list it is kept again',
