@@ -2,7 +2,7 @@ import type { Folder } from '../host/folder.ts';
 import { shortPath } from '../host/parse-path.ts';
 import { visitTree } from '../host/visit-tree.ts';
 import { fail, type Result } from '../kernel/result.ts';
-import { howToFree } from '../kernel/world/decided-files.ts';
+import { howToFree, secretDetails } from '../kernel/world/decided-files.ts';
 import { type FilePolicy, liesUnwalked } from '../kernel/world/file-policy.ts';
 
 const FRESH_MS = 1000;
@@ -77,7 +77,7 @@ export class SecretHardLinks {
     if (refused !== undefined || !(await this.#leadsOutside({ path, stat }))) return refused;
     const what = `${shortPath(path)} is a hard link to a file outside the workspace: tools cannot read it.`;
     const next = `Ask the person to replace it with a copy. ${howToFree(this.#tree.policy, path)}`;
-    return fail('PERMISSION_DENIED', `${what} ${next}`, { path: shortPath(path) });
+    return fail('PERMISSION_DENIED', `${what} ${next}`, { ...secretDetails(this.#tree.policy, path) });
   }
 
   /** Returns those that are hard links to a sensitive file, with one walk for all of them. */

@@ -129,7 +129,10 @@ test(
       .waitFor();
     await page.keyboard.press('Tab');
     await expect.poll(() => page.evaluate('document.activeElement.ariaLabel'), SOON).toBe('Take back: .env');
-    expect(await call(session, 'bash', { command: 'wc -c < .env' })).toMatchObject({ state: 'succeeded' });
+    expect(await call(session, 'bash', { command: 'wc -c < .env' })).toMatchObject({
+      state: 'succeeded',
+      outcome: { value: { exitCode: 0 } },
+    });
     expect(await call(session, 'read_file', { path: '.env' })).toMatchObject({ state: 'denied' });
     await page.getByRole('banner').getByRole('button', { name: 'project' }).focus();
     await page.keyboard.press('Enter');
