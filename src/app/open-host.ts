@@ -128,6 +128,8 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     );
     closing.push(takeOverCalls(apps, { ledger, log }));
     tellFileChanges(apps, { tell, log });
+    // Ahead of the first command, which would wait for it.
+    for (const { sandbox, workspace } of apps.values()) sandbox.prepare?.(workspace.root);
     runner.takeUp();
   };
   if (takeOver) takeUp();

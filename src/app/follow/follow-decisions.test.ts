@@ -77,6 +77,24 @@ test('grep finds what stands in a file that was declared no secret, and nothing 
   expect(await hits()).toContain('fixtures/token.txt:1');
 });
 
+test('a command sees a file that holds a secret while it is free for commands, and no longer', async () => {
+  const app = await open({ approver: async () => ({ approved: true }) });
+  const size = async () => {
+    const result = await app.executor.execute('bash', app.context, {
+      command: 'for file in fixtures/token.txt .[e]nv; do wc -c <$file; done',
+    });
+    return result.error?.message ?? (result.value as { stdout: string }).stdout;
+  };
+  expect(await size()).toBe('');
+  await decide(app, 'fixtures/token.txt', 'commands');
+  expect(await size()).toBe(`${TOKEN.length + 1}\n`);
+  await decide(app, '.env', 'no-secret');
+  expect(await size()).toBe(`${TOKEN.length + 1}\n${`API_TOKEN=${TOKEN}\n`.length}\n`);
+  await takeBack(app, 'fixtures/token.txt', 'commands');
+  await takeBack(app, '.env', 'no-secret');
+  expect(await size()).toBe('');
+});
+
 test('a command may name a path that is free for commands', async () => {
   const app = await open();
   const verdict = async (path: string) => {

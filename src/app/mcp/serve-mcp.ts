@@ -29,6 +29,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<Result<void>> 
   if (!opened.ok) return opened;
   const [door] = openMcpDoors(opened.value).values();
   if (door === undefined) throw new Error('a host has a workspace');
+  for (const app of opened.value.apps.values()) app.sandbox.prepare?.(app.workspace.root);
   await serveStdio(door, { input, output, log: opened.value.log, signal });
   await door.close();
   await opened.value.close();

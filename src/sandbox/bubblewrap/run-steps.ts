@@ -41,8 +41,7 @@ export function ownRequestIn(workspace: string): CheckedRequest {
 }
 
 export function createRunSteps(options: BubblewrapOptions): RunSteps {
-  const { filePolicy: policy, stateDir, decisions } = options;
-  const scan = createTreeScan({ policy, purpose: 'hidden', stateDir, decisions });
+  const scan = createTreeScan({ ...options, purpose: 'hidden' });
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const pending = new Set<Promise<unknown>>();
@@ -63,7 +62,7 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
       scan.close();
     },
     notesOf: (hidden, { supervised }) => [
-      ...maskNotes(policy, { hidden, output: supervised.output }),
+      ...maskNotes(options.filePolicy, { hidden, output: supervised.output }),
       ...watchNotes(scan.unwatched),
     ],
     async findHidden(workspace, onWait) {

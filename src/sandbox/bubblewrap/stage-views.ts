@@ -1,6 +1,7 @@
 import { removeTree } from '../../host/remove-tree.ts';
 import { ok, type Result } from '../../kernel/result.ts';
 import type { OpenView, RunRequest, RunResult } from '../../kernel/world/sandbox.ts';
+import { commandPolicy } from '../protected-paths/command-policy.ts';
 import type { CheckedRequest } from '../request.ts';
 import { createHiddenPaths } from '../stage/hidden-paths.ts';
 import { openFolder } from '../stage/open-folder.ts';
@@ -30,7 +31,7 @@ export async function viewOf(steps: RunSteps, options: ViewOptions, stage: Stage
     return ok(stagedView({ ...options, program }, stage));
   }
   if (stage.record?.kind === 'overlay') return unmountable(stage.folder);
-  const { filePolicy: policy } = steps.options;
+  const policy = commandPolicy(steps.options, workspace);
   return copiedView(options, stage, createHiddenPaths({ policy, hidden, find: () => steps.findHidden(workspace) }));
 }
 

@@ -1,10 +1,11 @@
 import { statOf } from '../../host/files.ts';
 import type { FilePolicy } from '../../kernel/world/file-policy.ts';
-import type { PathDecisions } from '../../kernel/world/path-decisions.ts';
 import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
 import { createYielder } from '../../kernel/yielding.ts';
 import { isCounted } from '../../secrets/judge-secret-file.ts';
+import type { IsolationOptions } from '../isolation-options.ts';
 import { findOtherNames } from './aliases.ts';
+import { commandPolicy } from './command-policy.ts';
 import type { ContentIndex } from './content-index.ts';
 import { createNameJudge, type ScanPurpose } from './judge-names.ts';
 import { createScannedTree, type KnownFolder, type ScannedTree } from './scanned-tree.ts';
@@ -21,17 +22,14 @@ export interface TreeScan {
   close(): void;
 }
 
-export interface TreeScanOptions {
-  readonly policy: FilePolicy;
+export interface TreeScanOptions extends Pick<IsolationOptions, 'filePolicy' | 'decisions' | 'stateDir'> {
   readonly purpose: ScanPurpose;
-  /** Where a file without a name may lie. */
-  readonly stateDir: string;
-  readonly decisions?: PathDecisions | undefined;
   /** How long `find` waits until the files of the workspace are read. */
   readonly maxWaitMs?: number;
 }
 
 interface WorkspaceScan {
+  readonly policy: FilePolicy;
   readonly tree: ScannedTree;
   /** Hidden targets of symlinks, by their paths. */
   readonly targets: Map<string, ProtectedPath>;
@@ -43,8 +41,7 @@ const MAX_WAIT_MS = 30_000;
 const TELL_MS = 1_000;
 
 export function createTreeScan(options: TreeScanOptions): TreeScan {
-  const { policy, purpose, stateDir, maxWaitMs = MAX_WAIT_MS } = options;
-  const names = createNameJudge(policy, purpose);
+  const { purpose, stateDir, maxWaitMs = MAX_WAIT_MS } = options;
   const scans = new Map<string, WorkspaceScan>();
   let decided = 0;
   const unsubscribe = options.decisions?.onChange(() => {
@@ -53,6 +50,7 @@ export function createTreeScan(options: TreeScanOptions): TreeScan {
 
   async function find(workspace: string, onWait?: (filesLeft: number) => void): Promise<readonly ProtectedPath[]> {
     const scan = scanOf(workspace);
+    const { policy } = scan;
     const { content } = scan.tree;
     const { folders, found, stands } = await walk(workspace, scan);
     await settle(content, { maxWaitMs, onWait });
@@ -68,8 +66,9 @@ export function createTreeScan(options: TreeScanOptions): TreeScan {
   function scanOf(workspace: string): WorkspaceScan {
     const known = scans.get(workspace);
     if (known !== undefined) return known;
-    const tree = createScannedTree(workspace, stateDir, names);
-    const scan = { tree, targets: new Map(), turn: Promise.resolve() };
+    const policy = commandPolicy(options, workspace);
+    const tree = createScannedTree(workspace, stateDir, createNameJudge(policy, purpose));
+    const scan = { policy, tree, targets: new Map(), turn: Promise.resolve() };
     scans.set(workspace, scan);
     return scan;
   }

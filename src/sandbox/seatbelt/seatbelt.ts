@@ -36,8 +36,7 @@ const MAX_PROFILE_LENGTH = 256 * 1024;
 export function createSeatbelt(options: SeatbeltOptions): Sandbox {
   const { filePolicy, home } = options;
   const program = options.program ?? PROGRAM;
-  const { stateDir, decisions } = options;
-  const scan = createTreeScan({ policy: filePolicy, purpose: 'protected', stateDir, decisions });
+  const scan = createTreeScan({ ...options, purpose: 'protected' });
   const isSecret = (name: string): boolean => filePolicy.judgeEntry('', name).access === 'hidden';
   const toolchains = findToolchains({ path: options.path, home, isSecret });
 
