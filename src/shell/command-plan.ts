@@ -1,7 +1,6 @@
 import { isDataProgram } from './inside-readings.ts';
-import { parseScript, type ShellScript } from './parse-script.ts';
+import { MAX_COMMANDS, parseScript, type ShellScript } from './parse-script.ts';
 import { programName } from './program-name.ts';
-import { MAX_COMMANDS } from './read-plain.ts';
 import type { SimpleCommand } from './simple-command.ts';
 import { knownWord, type ShellWord } from './words.ts';
 import { innerCommands, isTransparent, MAX_WRAPPERS, SHELLS } from './wrappers.ts';

@@ -1,7 +1,7 @@
 import { type Command, forEachChild, type ParsedScript, parse, type Redirect, type SyntaxNode } from 'unbash';
 import { codePointName, HIDDEN } from '../kernel/text/invisible.ts';
 import { isObeyedVariable } from '../kernel/world/environment.ts';
-import { MAX_COMMANDS, readPlain } from './read-plain.ts';
+import { isPlainNode, isPlainText } from './plain-script.ts';
 import type { Redirection, SimpleCommand } from './simple-command.ts';
 import { shellWord } from './words.ts';
 
@@ -19,6 +19,8 @@ export interface ShellScript {
   readonly isUnread: boolean;
 }
 
+/** Of more commands none is judged by itself, but all of them as a text: the reader stops behind this many. */
+export const MAX_COMMANDS = 500;
 /** How many pipelines around a command count. */
 const MAX_NESTING = 8;
 /** Longer scripts are never judged: no person would read them in an approval either. */
@@ -31,13 +33,9 @@ const MAX_EXPANSIONS = 8000;
 /** Returns every simple command of a script, in pipelines, lists, loops, functions, substitutions and heredocs alike. */
 export function parseScript(source: string): ShellScript {
   if (source.length > MAX_CHARACTERS) return unparsed('it is longer than 100,000 characters');
-  const plain = readPlain(source);
-  if (plain !== undefined) return { ...plain, problems: [], forkBomb: false, isPlain: true, isUnread: false };
-  const braces = source.match(/\{(?![\s}])|<</g)?.length ?? 0;
-  if (braces * source.length > MAX_STEPS) return unparsed('it has more braces or heredocs than can be checked');
-  if ((source.match(/[$`<>(]/g)?.length ?? 0) > MAX_EXPANSIONS)
-    return unparsed('it has more substitutions and redirections than can be checked');
-  if (nestingDepth(source) * source.length > MAX_STEPS) return unparsed('it nests too deep');
+  let isPlain = isPlainText(source);
+  const tooMuch = isPlain ? undefined : whyTooMuch(source);
+  if (tooMuch !== undefined) return unparsed(tooMuch);
   const hiddenCharacter = HIDDEN.first.exec(source);
   const problems =
     hiddenCharacter === null ? [] : [`it holds the invisible character ${codePointName(hiddenCharacter[0])}`];
@@ -51,14 +49,16 @@ export function parseScript(source: string): ShellScript {
     problems.push('it cannot be parsed');
   }
   // The old syntax of arithmetic, which the grammar reads as text.
-  if (source.includes('$[')) problems.push(COMPUTES);
+  if (!isPlain && source.includes('$[')) problems.push(COMPUTES);
   // Two parentheses in a row are arithmetic to one shell and nested commands to another.
-  if ((source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
-  return { commands, pipelines, problems: [...new Set(problems)], forkBomb, isPlain: false, isUnread: false };
+  if (!isPlain && (source.match(/\(\(/g)?.length ?? 0) > arithmetic) problems.push('it has double parentheses');
+  isPlain &&= problems.length === 0;
+  return { commands, pipelines, problems: [...new Set(problems)], forkBomb, isPlain, isUnread: false };
 
   /** `stages`: the stages of pipelines around the node. Where they nest deeper than that, the second parser gives up. */
   function visit(node: SyntaxNode, text: string, stages: readonly SimpleCommand[][]): void {
     if (commands.length > MAX_COMMANDS) return;
+    isPlain &&= isPlainNode(node);
     const own = node.type === 'Script' ? (node.source ?? text) : text;
     const problem = problemOf(node);
     if (problem !== undefined) problems.push(problem);
@@ -92,6 +92,15 @@ export function parseScript(source: string): ShellScript {
       visit(part, own, [...stages.slice(-MAX_NESTING), stage]);
     }
   }
+}
+
+/** Bounds before the work: why the grammar, which is not linear, is not asked about a script. */
+function whyTooMuch(source: string): string | undefined {
+  const braces = source.match(/\{(?![\s}])|<</g)?.length ?? 0;
+  if (braces * source.length > MAX_STEPS) return 'it has more braces or heredocs than can be checked';
+  if ((source.match(/[$`<>(]/g)?.length ?? 0) > MAX_EXPANSIONS)
+    return 'it has more substitutions and redirections than can be checked';
+  return nestingDepth(source) * source.length > MAX_STEPS ? 'it nests too deep' : undefined;
 }
 
 /** The highest number of parentheses that are open at once, including those in quotes. */
@@ -135,7 +144,7 @@ function problemOf(node: SyntaxNode): string | undefined {
       if (node.prefix === '!') return 'it expands a variable named by another (!)';
       if (/^\$\{\w+(?:\[[^\]]*\])?:?=/.test(node.text) && isObeyedVariable(node.parameter))
         return `it sets ${node.parameter}, which decides what runs`;
-      return isPlainIndex(node.index) && isPlainSlice(node.operation) ? undefined : COMPUTES;
+      return [node.index, ...sliceOf(node.operation)].every(isPlainIndex) ? undefined : COMPUTES;
     case 'TestBinary':
       return !NUMERIC_TESTS.has(node.operator) || [node.left, node.right].every(isNumber) ? undefined : COMPUTES;
     case 'TestUnary':
@@ -168,9 +177,8 @@ function isPlainIndex(index: Word | undefined): boolean {
 
 type Operation = Extract<SyntaxNode, { type: 'ParameterExpansion' }>['operation'];
 
-function isPlainSlice(operation: Operation): boolean {
-  if (operation?.type !== 'Slice') return true;
-  return isNumber(operation.offset) && (operation.length === undefined || isNumber(operation.length));
+function sliceOf(operation: Operation): readonly (Word | undefined)[] {
+  return operation?.type === 'Slice' ? [operation.offset, operation.length] : [];
 }
 
 function callsItself(definition: Extract<SyntaxNode, { type: 'Function' }>): boolean {
@@ -218,14 +226,16 @@ function inputOf({ redirects }: Command): string | undefined {
 type Word = NonNullable<Command['name']>;
 
 function wordOf(text: string, pos: number, end: number, { value }: { value: unknown }): Word {
-  const parts = (value as Partial<Word>).parts;
-  return { type: 'Word', text, value: text, pos, end, ...(parts && { parts }) } as Word;
+  const { parts, text: given = '', value: known = '' } = value as Partial<Word>;
+  const seen = text.slice(0, text.length - given.length) + known;
+  return { type: 'Word', text, value: seen, pos, end, ...(parts && { parts }) } as Word;
 }
 
 function toRedirection(redirect: Command['redirects'][number], source: string): Redirection[] {
   if (redirect.type !== 'Redirect' || redirect.target === undefined) return [];
   const target = shellWord(redirect.target);
   // `2>&1` and `<&-` move descriptors; `>&file` opens a file.
+  if (target.value === '/dev/null') return [];
   if (redirect.operator.endsWith('&') && /^(\d+|-|\d+-)$/.test(target.value ?? '')) return [];
   const opens = READING.includes(redirect.operator) ? 'read' : 'write';
   return [{ text: source.slice(redirect.pos, redirect.end), opens, target }];

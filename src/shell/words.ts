@@ -33,6 +33,8 @@ const PLAIN_ESCAPES =
 
 /** Whether shells and grammars disagree on the text: about rare escapes, translated strings, and lines continued inside a word. */
 function isReadDifferently(text: string): boolean {
+  // A word in single quotes alone has no escapes.
+  if (/^'[^']*'$/.test(text)) return false;
   if (text.includes('$"') || text.includes('\\\n')) return true;
   if (!text.includes("$'")) return false;
   return [...text.matchAll(/(?=\$'((?:[^'\\]|\\.)*)')/gs)].some(([, inside = '']) => !PLAIN_ESCAPES.test(inside));

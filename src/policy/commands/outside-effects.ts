@@ -53,6 +53,14 @@ const NETWORK_USES: Readonly<Record<string, string>> = {
   pod: 'install update',
 };
 
+/** The uses of each program, with the patterns that find them. */
+const PATTERNS: ReadonlyMap<string, readonly { text: string; pattern: CommandPattern }[]> = new Map(
+  Object.entries(NETWORK_USES).map(([program, uses]) => {
+    const texts = [...words(uses)].map((use) => `${program} ${use.replaceAll('+', ' ')}`);
+    return [program, texts.map((text) => ({ text, pattern: commandPattern(`${text} *`) }))];
+  }),
+);
+
 /** Programs that install when they are given nothing to do. */
 const INSTALL_ALONE = words('yarn bundle');
 
@@ -76,7 +84,7 @@ export function outsideEffect(given: readonly KnownWord[]): OutsideEffect | unde
   if (program === 'rsync') return args.some(isRemotePlace) ? network(program) : undefined;
   if (program === 'npx' || program === 'bunx') return downloadsPackage(args) ? network(program) : undefined;
   if (INSTALL_ALONE.has(program) && args.every((arg) => arg?.startsWith('-'))) return network(program);
-  const used = usesOf(program).find(({ pattern }) => pattern.certainty(given) === 'yes');
+  const used = PATTERNS.get(program)?.find(({ pattern }) => pattern.certainty(given) === 'yes');
   return used && network(used.text);
 }
 
@@ -100,25 +108,6 @@ function downloadsPackage(args: readonly KnownWord[]): boolean {
   const own = first === undefined ? known : known.slice(0, known.indexOf(first));
   if (own.some(({ seen }) => /^(-y|--yes|-p|--package(=.*)?)$/.test(seen))) return true;
   return first !== undefined && /^create-|.@/.test(first.seen);
-}
-
-interface NetworkUse {
-  readonly text: string;
-  readonly pattern: CommandPattern;
-}
-
-const compiled = new Map<string, readonly NetworkUse[]>();
-
-function usesOf(program: string): readonly NetworkUse[] {
-  const known = compiled.get(program);
-  if (known !== undefined) return known;
-  if (!Object.hasOwn(NETWORK_USES, program)) return [];
-  const uses = [...words(NETWORK_USES[program] ?? '')].map((use) => {
-    const text = `${program} ${use.replaceAll('+', ' ')}`;
-    return { text, pattern: commandPattern(`${text} *`) };
-  });
-  compiled.set(program, uses);
-  return uses;
 }
 
 function words(text: string): ReadonlySet<string> {

@@ -24,9 +24,8 @@ export function matchRestrictedCommand(
   const spellings = spellingsOf(program);
   const renamed =
     args.some((arg) => /^(-c|--config-env=)?alias\./i.test(arg ?? '')) || (program === 'git' && mayBeAlias(args));
-  return readings(rest, spellings)
-    .map((reading) => matchReading({ ...reading, open }, args, spellings))
-    .reduce(strongest, renamed ? 'maybe' : 'no');
+  const certainty = matchReading({ ...readRule(rest, spellings), open }, args, spellings);
+  return strongest(certainty, renamed ? 'maybe' : 'no');
 }
 
 /** Whether the subcommand is none of git's own: a configuration may then give it any meaning. */
@@ -40,26 +39,18 @@ interface RuleReading {
   readonly options: readonly NamedOption[];
 }
 
-/** Reads a rule in both ways: the word behind an option may be its value or not. */
-function readings([first, ...rest]: readonly WordPattern[], spellings: Spellings): readonly RuleReading[] {
-  if (first === undefined) return [{ plain: [], options: [] }];
-  const others = readings(rest, spellings);
-  if (!first.isOption) {
-    const isGroup = first.literal !== undefined && isListed(first.literal, spellings.groups);
-    return isGroup ? others : others.map(({ plain, options }) => ({ plain: [first, ...plain], options }));
+/** The word behind an option may be its value or a word by itself: it counts wherever it stands. */
+function readRule(fixed: readonly WordPattern[], { groups }: Spellings): RuleReading {
+  const plain: WordPattern[] = [];
+  const options: NamedOption[] = [];
+  for (const [at, word] of fixed.entries()) {
+    const value = fixed[at + 1];
+    if (word.isOption) options.push({ option: word, ...(value && !value.isOption && { value }) });
+    else if (!fixed[at - 1]?.isOption && !(word.literal !== undefined && isListed(word.literal, groups)))
+      plain.push(word);
   }
-  const alone = others.map(({ plain, options }) => ({ plain, options: [{ option: first }, ...options] }));
-  const [value, ...behind] = rest;
-  if (value === undefined || value.isOption || rest.length > MAX_WORDS_READ_BOTH_WAYS) return alone;
-  const bound = readings(behind, spellings).map(({ plain, options }) => ({
-    plain,
-    options: [{ option: first, value }, ...options],
-  }));
-  return [...alone, ...bound];
+  return { plain, options };
 }
-
-/** In longer rules the word behind an option counts as a word by itself. */
-const MAX_WORDS_READ_BOTH_WAYS = 8;
 
 function matchReading(
   { plain, options, open }: RuleReading & { open: boolean },

@@ -24,16 +24,30 @@ export function findOption(
   const words = end === -1 ? args : args.slice(0, end);
   const { literal } = option;
   if (literal === undefined) return matchWords(words, (word) => (option.matches(word) ? 'yes' : 'no'));
-  if (value !== undefined) return matchWithValue({ option: literal, value }, words, spellings);
-  if (words.includes(literal) || spellings.oneDash || !/^-[A-Za-z]{2,}$/.test(literal))
-    return matchWords(words, (word) => matchSpelling(literal, word, spellings));
-  const letters = [...literal.slice(1)].map((letter) =>
-    matchWords(words, (word) => matchSpelling(`-${letter}`, word, spellings)),
+  const joined = value === undefined ? -1 : joinedAt(literal, value, { words, spellings });
+  if (joined !== -1) return { certainty: 'yes', at: [joined] };
+  const isCluster = !words.includes(literal) && !spellings.oneDash && /^-[A-Za-z]{2,}$/.test(literal);
+  const names = isCluster ? [...literal.slice(1)].map((letter) => `-${letter}`) : [literal];
+  const found = names.map((name) => matchWords(words, (word) => matchSpelling(name, word, spellings)));
+  if (value !== undefined) found.push(matchWords(args, (word) => (value.matches(word) ? 'yes' : 'no')));
+  return { certainty: found.map(({ certainty }) => certainty).reduce(weakest), at: found.flatMap(({ at }) => at) };
+}
+
+/** The position of a word that holds an option with its value: `-XPOST`, `-sXPOST`, `--request=POST`. */
+function joinedAt(
+  option: string,
+  { matches }: WordPattern,
+  { words, spellings }: { words: readonly KnownWord[]; spellings: Spellings },
+): number {
+  const names = sameOptions(option, spellings) ?? [option];
+  return words.findIndex((word) =>
+    names.some((name) => {
+      if (!word?.startsWith('-')) return false;
+      const isLetter = name.length === 2 && !spellings.oneDash;
+      const end = isLetter ? word.indexOf(name.slice(1), 1) + 1 : word.startsWith(`${name}=`) ? name.length : 0;
+      return end > 0 && end < word.length && matches(word.slice(end).replace(/^=/, ''));
+    }),
   );
-  return {
-    certainty: letters.map(({ certainty: caught }) => caught).reduce(weakest),
-    at: letters.flatMap(({ at }) => at),
-  };
 }
 
 function matchWords(words: readonly KnownWord[], judge: (word: string) => MatchCertainty): OptionMatch {
@@ -69,30 +83,3 @@ function matchSpelling(option: string, word: string, spellings: Spellings): Matc
 const MAX_CLUSTER_LENGTH = 5;
 /** Programs accept the beginning of a long option for the whole. */
 const MIN_ABBREVIATION_LENGTH = 3;
-
-/** `-X POST`, `-XPOST`, `-sXPOST`, `--request=POST`. */
-function matchWithValue(
-  { option, value }: { option: string; value: WordPattern },
-  words: readonly KnownWord[],
-  spellings: Spellings,
-): OptionMatch {
-  const names = sameOptions(option, spellings) ?? [option];
-  const letters = spellings.oneDash
-    ? []
-    : names.filter((name) => /^-[A-Za-z]$/.test(name)).map((name) => name.slice(1));
-  for (const [at, given] of words.entries()) {
-    const cluster = letters.find((letter) =>
-      new RegExp(`^-[A-Za-z]{1,${MAX_CLUSTER_LENGTH}}?${letter}`).test(given ?? ''),
-    );
-    const word = cluster === undefined || given === null ? given : `-${given.slice(given.indexOf(cluster, 1))}`;
-    const name = names.find((one) => word?.startsWith(one));
-    if (word === null || name === undefined) continue;
-    const next = words[at + 1];
-    if (word === name && next === null) return { certainty: 'maybe', at: [at, at + 1] };
-    if (word === name && next !== undefined && next !== null && value.matches(next))
-      return { certainty: 'yes', at: [at, at + 1] };
-    if (word !== name && value.matches(word.slice(name.length).replace(/^=/, '')))
-      return { certainty: 'yes', at: [at] };
-  }
-  return { certainty: words.includes(null) ? 'maybe' : 'no', at: [] };
-}

@@ -19,30 +19,13 @@ export function withStrictList(rules: RuleSet, tools: readonly string[]): RuleSe
 }
 
 const COMMANDS = [
-  'ls *',
   'pwd',
-  'cat *',
-  'head *',
-  'tail *',
-  'wc *',
-  'grep *',
-  'rg *',
-  'find *',
-  'sort *',
-  'uniq *',
-  'cut *',
-  'diff *',
-  'echo *',
-  'cd *',
   'true',
-  'git status *',
-  'git diff *',
-  'git log *',
-  'git show *',
-  'git branch *',
-  'npm install *',
-  'npm ci *',
-  'npm test *',
-  'npm run *',
-  'npm ls *',
+  ...anyUseOf('', 'ls cat head tail wc grep rg find sort uniq cut diff echo cd'),
+  ...anyUseOf('git ', 'status diff log show branch'),
+  ...anyUseOf('npm ', 'install ci test run ls'),
 ];
+
+function anyUseOf(front: string, names: string): readonly string[] {
+  return names.split(' ').map((name) => `${front}${name} *`);
+}
