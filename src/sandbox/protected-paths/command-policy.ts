@@ -1,6 +1,6 @@
-import { withDecisions } from '../../kernel/world/decided-files.ts';
+import { decidedPolicies } from '../../kernel/world/decided-files.ts';
 import type { FilePolicy } from '../../kernel/world/file-policy.ts';
-import { FREE_FOR_COMMANDS, NO_PATH_DECISIONS } from '../../kernel/world/path-decisions.ts';
+import { NO_PATH_DECISIONS } from '../../kernel/world/path-decisions.ts';
 import type { IsolationOptions } from '../isolation-options.ts';
 
 /** The file policy for commands in one workspace, with what people have freed for them by now. */
@@ -8,5 +8,5 @@ export function commandPolicy(
   { filePolicy, decisions = NO_PATH_DECISIONS }: Pick<IsolationOptions, 'filePolicy' | 'decisions'>,
   workspace: string,
 ): FilePolicy {
-  return withDecisions(filePolicy, { workspace, decisions, kinds: FREE_FOR_COMMANDS });
+  return decidedPolicies(filePolicy, { workspace, decisions }).commandFiles;
 }
