@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodedForms, encodedForms } from './secret-encodings.ts';
+import { decodedForms, encodedForms, halvesOf } from './secret-encodings.ts';
 
 const VALUE = 's3cr3t+Value/42?';
 const carries = (text: string) =>
@@ -21,6 +21,16 @@ test.each<[string, string]>([
   ['in base64 after a name', base64(`user:${VALUE}`)],
   ['in base64 for URLs', Buffer.from(`u:${VALUE}`).toString('base64url')],
   ['in hex', Buffer.from(VALUE).toString('hex')],
+  [
+    'in hex with colons',
+    Buffer.from(VALUE)
+      .toString('hex')
+      .replace(/..(?=.)/g, '$&:'),
+  ],
+  ['in base64 twice', base64(base64(VALUE))],
+  ['in base64 twice after a name', base64(`x=${base64(VALUE)}`)],
+  ['in base32', 'OMZWG4RTOQVVMYLMOVSS6NBSH4======'],
+  ['backwards', [...VALUE].reverse().join('')],
   ['in escapes of JSON', `{"k":"${escaped(VALUE)}"}`],
   ['with one escape of JSON', VALUE.replace('/', '\\/')],
   ['in escapes that are percent-encoded', encodeURIComponent(escaped(VALUE))],
@@ -32,4 +42,9 @@ test('another value is not taken for it', () => {
   for (const text of ['', 's3cr3t', base64('another value of the same kind'), '%%%', '\\u00']) {
     expect(carries(text)).toBe(false);
   }
+});
+
+test('a long value has two halves, and a short one none that would tell it from others', () => {
+  expect(halvesOf('0123456789abcdefghijklmno')).toEqual(['0123456789ab', 'cdefghijklmno']);
+  expect(halvesOf('0123456789abcdefghijklm')).toEqual([]);
 });

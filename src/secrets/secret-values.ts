@@ -5,7 +5,7 @@ import type { Folder } from '../host/folder.ts';
 import { openFile, readWhole } from '../host/open-file.ts';
 import { visitTree } from '../host/visit-tree.ts';
 
-import { decodedForms, encodedForms } from './secret-encodings.ts';
+import { decodedForms, encodedForms, halvesOf } from './secret-encodings.ts';
 import type { PolicedTree } from './secret-hard-links.ts';
 import { isNamedSecret } from './secret-names.ts';
 
@@ -31,13 +31,15 @@ export class SecretValues {
     this.#tree = tree;
   }
 
-  /** The sensitive file one of whose values stands in the text, in one of the usual encodings. */
+  /** The sensitive file one of whose values stands in the text, in one of the usual encodings, backwards, or half of it. */
   async foundIn(text: string): Promise<string | null> {
     const values = await this.#current();
     if (values.size === 0) return null;
     const readings = decodedForms(text);
-    for (const [value, { path }] of values) {
-      if (encodedForms(value).some((spelling) => readings.some((each) => each.includes(spelling)))) return path;
+    for (const [value, { path, isSecret }] of values) {
+      const pieces = isSecret ? halvesOf(value).map((each) => each.toLowerCase()) : [];
+      const leaving = [...encodedForms(value), ...pieces];
+      if (leaving.some((spelling) => readings.some((each) => each.includes(spelling)))) return path;
     }
     return null;
   }
