@@ -1,7 +1,7 @@
 import type { VerdictPart } from '../../kernel/call/approval.ts';
 import type { Subject } from '../../kernel/ports.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { oneLine } from '../../kernel/text/visible.ts';
+import { oneLine, visible } from '../../kernel/text/visible.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import { plainWords } from '../../shell/plain-words.ts';
 import { BY_CHANGES, NETWORK, OUTSIDE_EFFECT } from '../commands/command-judgement.ts';
@@ -195,5 +195,8 @@ function commandUnboundedReason(command: string): string | undefined {
 }
 
 function refuse(why: string): Result<never> {
-  return fail('INVALID_INPUT', `This cannot be allowed permanently: ${why.replace(/\.$/, '')}. Allow it once instead.`);
+  return fail(
+    'INVALID_INPUT',
+    `This cannot be allowed permanently: ${visible(why).replace(/\.$/, '')}. Allow it once instead.`,
+  );
 }

@@ -11,6 +11,7 @@ import { expiredFailure } from '../../kernel/call/expired-failure.ts';
 import { messageOf } from '../../kernel/error.ts';
 import type { ApprovalRequest } from '../../kernel/ports.ts';
 import { fail, isPromise } from '../../kernel/result.ts';
+import { visible } from '../../kernel/text/visible.ts';
 import { changedFields } from '../../kernel/tool/changed-fields.ts';
 import { isPlainObject } from '../../kernel/tool/check-arguments.ts';
 import type { InputSchema } from '../../kernel/tool/input-schema.ts';
@@ -42,7 +43,7 @@ type ApprovedAnswer = ApproverAnswer & { readonly asked: string; readonly shown:
 /** Asks the approver and waits. Every answer but a plain approval ends the call before it starts. */
 export async function askPerson(rt: Runtime, call: CallScope, question: PlannedCall): Promise<ApprovedAnswer | Ending> {
   const { tool } = question;
-  const { reason } = question.verdict;
+  const reason = visible(question.verdict.reason);
   if (rt.approver === undefined) {
     const next = 'There is no approver here: give the executor one, or a policy that allows this call.';
     return denied(`${tool.name} needs approval: ${reason} ${next}`);
@@ -153,7 +154,7 @@ async function requestFor(call: CallScope, question: PlannedCall): Promise<Appro
     session: call.session,
     tool: question.tool.name,
     args: call.args as Record<string, unknown>,
-    reason: question.verdict.reason,
+    reason: visible(question.verdict.reason),
     summary: shown.summary,
     access: question.subject.access,
     digest,

@@ -19,7 +19,7 @@ export async function presentCall(
   const { access } = subject;
   call.stage = 'definition';
   const summary = tool.summary(input);
-  const parts = verdict.parts ?? [{ what: tool.name, ...plain(verdict) }];
+  const parts = (verdict.parts ?? [{ what: tool.name, ...plain(verdict) }]).map(readablePart);
   const preview = [...blocksOf(access, parts), ...(await previewOf(call, planned)).map(readable)];
   const shown = { summary: visible(summary), access, verdicts: parts, preview, seen: derived?.seen ?? {} };
   return { shown, digest: digestCall(call, planned) };
@@ -75,6 +75,10 @@ function blocksOf(access: readonly Access[], parts: readonly VerdictPart[]): Pre
     }
   }
   return blocks;
+}
+
+function readablePart(part: VerdictPart): VerdictPart {
+  return { ...part, what: visible(part.what), reason: visible(part.reason) };
 }
 
 function readable(block: PreviewBlock): PreviewBlock {
