@@ -9,6 +9,8 @@ export interface CaseSettings {
   readonly deny: readonly string[];
   /** Hosts that web tools may read; `*` is every public one. */
   readonly hosts: readonly string[];
+  /** Hosts that commands with network may reach. */
+  readonly commandHosts: readonly string[];
   readonly writeLimitMb: number | null;
   /** The symlink by which the workspace is given. */
   readonly linkedWorkspace: string | null;
@@ -23,6 +25,7 @@ const OF_THE_CATALOGUE: CaseSettings = {
   ask: [ASK_ABOUT_CHANGES],
   deny: [],
   hosts: [],
+  commandHosts: [],
   writeLimitMb: null,
   linkedWorkspace: null,
 };
@@ -38,6 +41,7 @@ const LINES: readonly (readonly [RegExp, Reading])[] = [
   [/^(allow|ask|deny) (\w+\(.*\))$/, ([, verdict = '', rules = ''], soFar) => addRules(soFar, verdict, rules)],
   [/^allowlist\s*=\s*(\[[^\]]*\])(?: \(.*\))?$/, ([, list = '[]']) => ({ hosts: JSON.parse(list) as string[] })],
   [/^allowlist\s+([\w.*-]+)$/, ([, host = '']) => ({ hosts: [host] })],
+  [/^allowedHosts ([\w.*:,-]+)$/, ([, hosts = '']) => ({ commandHosts: hosts.split(',') })],
   [/^(?:sandbox )?write limit (\d+) MB$/, ([, size]) => ({ writeLimitMb: Number(size) })],
   [/^workspace given as symlink (\S+) -> \S+$/, ([, link = null]) => ({ linkedWorkspace: link })],
 ];

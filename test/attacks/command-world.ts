@@ -2,15 +2,18 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApprovalRequest, Logger } from '../../src/kernel/ports.ts';
 import { KEEPING_TOOL } from '../../src/kernel/tool/kept-changes.ts';
-import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
+import { createFilePolicy, type FilePolicy } from '../../src/kernel/world/file-policy.ts';
 import type { Sandbox } from '../../src/kernel/world/sandbox.ts';
+import { createDialer } from '../../src/net/dialer.ts';
 import { createPolicy, type ExplainingPolicy } from '../../src/policy/create-policy.ts';
+import { deniedReading } from '../../src/policy/rules/denied-reading.ts';
 import { type KnownTools, parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { withStrictList } from '../../src/policy/rules/strict-list.ts';
 import { createProcesses } from '../../src/processes/create-processes.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { createStages } from '../../src/stages/create-stages.ts';
+import { createStubInternet } from '../../src/testing/stub-internet.ts';
 import { builtInTools } from '../../src/tools/index.ts';
 import { openWorkspace, type Workspace } from '../../src/workspace/open-workspace.ts';
 import type { Attack } from './attack.ts';
@@ -32,8 +35,15 @@ const KNOWN_TOOLS: KnownTools = {
   tool: (name) => builtInTools.find((tool) => tool.name === name),
 };
 
+/** Creates the file policy of a case, as the product makes it of the rules. */
+export function filePolicyFor({ settings }: Fixture): FilePolicy {
+  const rules = parseRules({ deny: settings.deny }, KNOWN_TOOLS);
+  return createFilePolicy(rules.ok ? deniedReading(rules.value) : []);
+}
+
 /** Creates the policy of a case by its settings, or with some of them replaced. */
-export function policyFor({ settings, values }: Fixture, replaced: Partial<CaseSettings> = {}): ExplainingPolicy {
+export function policyFor(fixture: Fixture, replaced: Partial<CaseSettings> = {}): ExplainingPolicy {
+  const { settings, values } = fixture;
   const { mode = settings.mode, allow = settings.allow, ask = settings.ask, deny = settings.deny } = replaced;
   const given = { allow, ask, deny };
   const rules = parseRules(mode === 'strict' ? withStrictList(given, ['bash']) : given, KNOWN_TOOLS);
@@ -41,7 +51,7 @@ export function policyFor({ settings, values }: Fixture, replaced: Partial<CaseS
   return createPolicy({
     mode,
     rules: rules.value,
-    files: createFilePolicy(),
+    files: filePolicyFor(fixture),
     home: values['HOME'] ?? '/root',
   });
 }
@@ -66,8 +76,12 @@ export async function openCommandWorld(
   const { folder, workspace, values, path } = fixture;
   const stateDir = join(folder, 'state');
   mkdirSync(stateDir, { recursive: true });
+  const policy = filePolicyFor(fixture);
+  const { commandHosts: hosts } = fixture.settings;
+  const internet = await createStubInternet((_request, response) => response.end('a page'));
   const sandbox = createBubblewrap({
-    filePolicy: createFilePolicy(),
+    filePolicy: policy,
+    ...(hosts.length > 0 && { dialer: createDialer(internet.dialer) }),
     path: path ?? '/usr/bin:/bin',
     home: values['HOME'] ?? '/root',
     stateDir,
@@ -76,14 +90,15 @@ export async function openCommandWorld(
   await sandbox.status();
   const files = await openWorkspace({
     root: workspace,
+    policy,
     journal: { folder: join(stateDir, 'journal') },
     sandbox,
   });
-  const policy = createFilePolicy();
   const home = values['HOME'] ?? '/root';
   const processes = createProcesses({
     sandbox: markProcesses(sandbox, values['MARK'] ?? ''),
     stages: createStages({ sandbox, policy, home }),
+    ...(hosts.length > 0 && { network: { hosts } }),
   });
   const asked: ApprovalRequest[] = [];
   const logged: string[] = [];
@@ -106,6 +121,7 @@ export async function openCommandWorld(
       await processes.close();
       files.close();
       await sandbox.close();
+      await internet[Symbol.asyncDispose]();
     },
   };
 }

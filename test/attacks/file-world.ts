@@ -1,13 +1,12 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFilePolicy } from '../../src/kernel/world/file-policy.ts';
 import { createToolwright, type Toolwright } from '../../src/runtime/create-toolwright.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { builtInTools } from '../../src/tools/index.ts';
 import { openWorkspace } from '../../src/workspace/open-workspace.ts';
 import { ripgrepFolder } from '../../src/workspace/search/ripgrep.ts';
 import type { Attack } from './attack.ts';
-import { policyFor } from './command-world.ts';
+import { filePolicyFor, policyFor } from './command-world.ts';
 import type { Fixture } from './fixture.ts';
 
 export interface FileWorld {
@@ -24,9 +23,10 @@ export async function openFileWorld(fixture: Fixture, { approve }: { approve: bo
   const stateDir = join(folder, 'state');
   mkdirSync(stateDir, { recursive: true });
   const searches = attack.tool === 'grep' || attack.tool === 'glob';
+  const policy = filePolicyFor(fixture);
   const sandbox = searches
     ? createBubblewrap({
-        filePolicy: createFilePolicy(),
+        filePolicy: policy,
         path: process.env['PATH'] ?? '',
         home: join(folder, 'home'),
         stateDir,
@@ -35,6 +35,7 @@ export async function openFileWorld(fixture: Fixture, { approve }: { approve: bo
     : undefined;
   const world = await openWorkspace({
     root: linked ?? workspace,
+    policy,
     journal: { folder: join(stateDir, 'journal') },
     ...(sandbox && { sandbox }),
   });

@@ -54,13 +54,15 @@ export async function createFixture(template: Attack): Promise<Fixture> {
   };
   const server = await listen({ port: 0, host: '127.0.0.1' });
   const secret = (): string => randomBytes(12).toString('hex');
+  const canary = `CANARY-${secret()}`;
   const values = {
     T: folder,
     WS: workspace,
     OUT: out,
     HOME: home,
     HOSTTMP: tmpdir(),
-    CANARY: `CANARY-${secret()}`,
+    CANARY: canary,
+    ...spelled(canary),
     MARK: `MARK-${secret()}`,
     TOKEN: `TOKEN-${secret()}`,
     OLD_TOKEN: `TOKEN-${secret()}`,
@@ -111,6 +113,27 @@ export async function createFixture(template: Attack): Promise<Fixture> {
       rmSync(join(tmpdir(), 'toolwright-canary'), { force: true });
     },
   };
+}
+
+/** The canary as somebody would write it who wants it to pass unnoticed. */
+function spelled(canary: string): Record<string, string> {
+  const bytes = Buffer.from(canary);
+  return {
+    CANARY_BACKWARDS: [...canary].reverse().join(''),
+    CANARY_BASE32: base32(bytes),
+    CANARY_BASE64_TWICE: Buffer.from(bytes.toString('base64')).toString('base64url'),
+    CANARY_HEX_COLONS: (bytes.toString('hex').match(/../g) ?? []).join(':'),
+    CANARY_WITHOUT_LAST: canary.slice(0, -1),
+    CANARY_FIRST_HALF: canary.slice(0, canary.length / 2),
+    CANARY_SECOND_HALF: canary.slice(canary.length / 2),
+  };
+}
+
+function base32(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  return (bits.match(/.{1,5}/g) ?? [])
+    .map((five) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(five.padEnd(5, '0'), 2)])
+    .join('');
 }
 
 async function setState(text: string, listen: (where: { path: string }) => Promise<Server>): Promise<void> {

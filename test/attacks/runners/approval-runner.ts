@@ -3,13 +3,14 @@ import type { Observation } from '../attack.ts';
 import { ASK_ABOUT_CHANGES } from '../case-settings.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner } from '../harness.ts';
+import { ALWAYS_FLOWS } from './always-flows.ts';
 import { FLOWS, type FlowEnd } from './approval-flows.ts';
 
 /** Flows of several requests around one question, each against a server of its own. */
 export const approvalRunner: Runner = {
   kind: 'execute',
   async run(fixture) {
-    const flow = FLOWS[fixture.attack.class];
+    const flow = FLOWS[fixture.attack.class] ?? ALWAYS_FLOWS[fixture.attack.class];
     if (flow === undefined) return undefined;
     const env = { PATH: process.env.PATH ?? '', TOOLWRIGHT_ASK: ASK_ABOUT_CHANGES };
     const { workspace, values } = fixture;

@@ -30,6 +30,8 @@ export const COMMAND_TEXTS: Readonly<Record<string, TextCheck>> = {
   'cmd.dev-tcp': nobodyReached,
   'sec.log-redaction': redactedLog,
   'sec.key-by-content': keyIsNotShown,
+  'sec.record-shape': valueIsHidden,
+  'sbx.proxy-smuggling': ({ reached }) => (reached() === 0 ? null : 'the host was reached'),
   'sbx.git-hooks': nothingObeyed,
   'sbx.config-missing-at-start': nothingObeyed,
   'sbx.disk-sparse': ({ folder }) => diskUseFinding(folder),
@@ -169,6 +171,16 @@ function redactedLog({ attack }: Fixture, { detail }: { detail: unknown }) {
   if (logged.join('\n').includes(secret)) return 'the log shows it';
   if (!logged.join('\n').includes('[redacted]')) return 'the log does not tell of it at all';
   if (recorded.includes(secret)) return 'the record shows it';
+  return recorded.includes('[redacted]') ? null : 'the record does not tell of it at all';
+}
+
+/** The value that a command prints is in no record and no log, and the record says that there was one. */
+function valueIsHidden({ attack }: Fixture, { detail }: Observation) {
+  const { logged, recorded } = detail as { logged: readonly string[]; recorded: string };
+  const [, value = ''] = /"(.+)"/.exec(String(attack.input['command'])) ?? [];
+  const secret = value.replace(/^AccountKey=/, '').slice(-16);
+  const holder = Object.entries({ record: recorded, log: logged.join('\n') }).find(([, all]) => all.includes(secret));
+  if (holder !== undefined) return `the ${holder[0]} holds the value`;
   return recorded.includes('[redacted]') ? null : 'the record does not tell of it at all';
 }
 

@@ -50,6 +50,7 @@ async function runFileTool(fixture: Fixture): Promise<Observation> {
 async function attempts(fixture: Fixture, { call, ...toolwright }: Toolwright): Promise<ToolResult[]> {
   const { attack } = fixture;
   const { parallel, sequence, ...args } = generateInput(attack);
+  if (attack.class === 'path.toctou-six-tools') return sixToolsWhileSwapping(fixture, { call, ...toolwright });
   if (typeof sequence === 'string') return inSequence(fixture, { call, ...toolwright });
   if (attack.mode === 'race' && attack.class.startsWith('path.')) {
     return callWhileSwapping(fixture, () => call(attack.tool, args));
@@ -58,6 +59,21 @@ async function attempts(fixture: Fixture, { call, ...toolwright }: Toolwright): 
   await readBefore(fixture, { call, ...toolwright });
   if (attack.tool === 'edit_file' && 'patch' in args) return [await call('apply_patch', args)];
   return [await call(attack.tool, args)];
+}
+
+/** Each tool is tried as often as the others, on the folder that is swapped with a symlink. */
+function sixToolsWhileSwapping(fixture: Fixture, { call }: Toolwright): Promise<ToolResult[]> {
+  const path = String(fixture.attack.input['path']);
+  const calls: [string, Record<string, unknown>][] = [
+    ['read_file', { path }],
+    ['write_file', { path, content: 'OWNED' }],
+    ['list_directory', { path: path.slice(0, path.lastIndexOf('/')) }],
+    ['edit_file', { path, edits: [{ old: 'CANARY-OUT', new: 'OWNED' }] }],
+    ['delete_file', { path }],
+    ['move_file', { from: path, to: 'moved.txt', overwrite: true }],
+  ];
+  let round = 0;
+  return callWhileSwapping(fixture, () => call(...(calls[round++ % calls.length] as (typeof calls)[number])));
 }
 
 /** Calls that differ in what they write, for cases that give their number and describe them in words. */

@@ -9,6 +9,7 @@ import { ASK_ABOUT_CHANGES } from '../case-settings.ts';
 import { markedProcesses } from '../check-asserts.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner } from '../harness.ts';
+import { FOREIGN_SERVER_FLOWS } from './foreign-server-flows.ts';
 
 /** `toolwright mcp` over its pipes, and MCP on the server, as a client of neither good nor bad will meets them. */
 
@@ -231,6 +232,8 @@ export const mcpHttpRunner: Runner = {
 };
 
 async function overHttp(fixture: Fixture): Promise<Observation> {
+  const foreign = FOREIGN_SERVER_FLOWS[fixture.attack.class];
+  if (foreign !== undefined) return { ...(await foreign(fixture)), durationMs: 0 };
   const { workspace, folder, attack } = fixture;
   const flags = { port: '0', stateDir: join(folder, 'mcp-state') };
   const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: join(folder, 'home') };

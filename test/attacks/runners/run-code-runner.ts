@@ -6,6 +6,7 @@ import type { Limits, RunRequest, RunResult, Sandbox } from '../../../src/kernel
 import { createBubblewrap } from '../../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { makeStage, ran, type SandboxRun } from '../../../src/testing/try-sandbox.ts';
 import { runCode as tool } from '../../../src/tools/code/run-code.ts';
+import { watchArguments } from '../arguments-of-processes.ts';
 import type { Observation } from '../attack.ts';
 import { markedProcesses } from '../check-asserts.ts';
 import { diskUseFinding } from '../disk-use.ts';
@@ -171,6 +172,18 @@ setTimeout(() => console.log('running'), 500);
   return { outcomes: ['sandboxed'], text: '', durationMs: performance.now() - killedAt, detail: null };
 }
 
+/** Runs it once more, while somebody looks at the arguments of all processes. */
+async function argumentsAreSeen(fixture: Fixture): Promise<string | null> {
+  const sandbox = createSandbox(fixture);
+  try {
+    const request = await inStage(toRequest(fixture.attack.input as unknown as Code, fixture), sandbox);
+    const { MARK: mark = '', CANARY: secret = '' } = fixture.values;
+    return (await watchArguments(sandbox.run(request), { mark, secret })).finding;
+  } finally {
+    await sandbox.close();
+  }
+}
+
 const nobodyCame: TextCheck = (fixture) => (fixture.reached() === 0 ? null : 'the host was reached');
 const results = (seen: Observation) => (seen.detail as Detail).results;
 const endedBy = (seen: Observation) => results(seen).map((each) => each.endedBy);
@@ -237,6 +250,7 @@ const TEXTS: Readonly<Record<string, TextCheck>> = {
     'bash -c "ls /proc/\\$\\$/fd; :" | grep -vxE "0|1|2|255"; readlink /proc/$$/fd/* | grep socket',
     '',
   ),
+  'sbx.argv': argumentsAreSeen,
   'sbx.zombies': () => (ownZombies().length === 0 ? null : `${ownZombies().length} zombies are left`),
   'sbx.dns': nobodyCame,
   'sbx.stdin': (_fixture, seen) => (endedBy(seen).every((end) => end === null) ? null : 'it waited for input'),

@@ -9,6 +9,7 @@ import type { Attack, Observation, OutcomeName } from '../attack.ts';
 import type { Fixture } from '../fixture.ts';
 import type { Runner, TextCheck } from '../harness.ts';
 import { send, sendRaw, type WireAnswer } from '../raw-http.ts';
+import { explainBesideOthers, limitedStreams, ruleByHand, startWithOpenSettings } from './server-flows.ts';
 
 /** The effects of a case on the server, for the checks. */
 export interface ServerDetail {
@@ -40,6 +41,12 @@ export const configRunner: Runner = {
   kind: 'execute',
   async run(fixture) {
     const { input, class: name } = fixture.attack;
+    const special = CONFIG_FLOWS[name];
+    if (special !== undefined) {
+      const outcome = await special(fixture);
+      const wrong = outcome === 'allow' ? 'it went unnoticed' : null;
+      return { outcomes: [outcome], text: '', durationMs: 0, detail: { answers: [], wrong } };
+    }
     const flags: Record<string, string> = { port: '0' };
     const host = /--host (\S+)/.exec(String(input.start ?? ''))?.[1];
     if (host !== undefined) flags.host = host;
@@ -61,6 +68,11 @@ export const configRunner: Runner = {
     return { outcomes, text, durationMs: 0, detail: { answers: [], wrong: wrong ?? elsewhere } };
   },
   texts: { srv: (_fixture, seen) => (seen.detail as ServerDetail).wrong },
+};
+
+const CONFIG_FLOWS: Readonly<Record<string, (fixture: Fixture) => Promise<OutcomeName>>> = {
+  'srv.config-writable': startWithOpenSettings,
+  'srv.rule-projection': ruleByHand,
 };
 
 async function serverFor(fixture: Fixture): Promise<TestServer> {
@@ -159,6 +171,9 @@ const SPECIAL: Readonly<Record<string, Special>> = {
     stream.socket.destroy();
     return { answers: [await one(server, { ...input, headers })], wrong };
   },
+
+  'srv.explain-blocks': explainBesideOthers,
+  'srv.limited-sse': limitedStreams,
 
   async 'srv.proto-pollution'(server, input) {
     const answers = [await one(server, input)];

@@ -7,11 +7,13 @@ import { defineTool } from '../../../src/kernel/tool/tool.ts';
 import { openQuestion, TestApp } from '../../app/browser.ts';
 import type { Attack, Observation } from '../attack.ts';
 import type { Runner } from '../harness.ts';
+import { showInTerminal } from './terminal-runner.ts';
 
 /** A page that shows hostile content in a real browser; `wrong` is the finding of a check, or null. */
 export const uiRunner: Runner = {
   kind: 'execute',
   async run({ attack }) {
+    if (attack.class === 'ui.terminal-escapes') return showInTerminal(attack);
     const app = await TestApp.start({ tools: [say] });
     const dialogs: string[] = [];
     try {

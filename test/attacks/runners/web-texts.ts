@@ -44,6 +44,10 @@ export const WEB_TEXTS: Readonly<Record<string, TextCheck>> = {
     if (!JSON.stringify(first).includes(canary) || later.length === 0) return 'the way there was not taken';
     return holds(!JSON.stringify(later).includes(canary), 'the header went to another origin');
   },
+  'net.lookup-before-yes': (_fixture, seen) => {
+    const { lookups } = detailOf(seen).internet;
+    return holds(lookups.length === 0, `${lookups.join(', ')} was looked up`);
+  },
   'net.proxy-env': (_fixture, seen) => holds(detailOf(seen).internet.dialled.length === 0, 'something was dialled'),
   'net.truncated': (_fixture, seen) =>
     holds(!detailOf(seen).result.ok && /broke off|closed/.test(seen.text), 'it was taken for whole'),
