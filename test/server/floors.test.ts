@@ -154,3 +154,32 @@ test.each(MODES)(
       expect((await call(server, 'bash', { command })).code, command).toBeUndefined();
   },
 );
+
+test('[D17] credentials and .env are used by no tool and no command, with nobody asked', async () => {
+  await using server = await serverIn();
+  const secret = 'q7Tz9bLw2Kd3Vx8P';
+  for (const path of ['credentials', '.env', 'env.local'])
+    writeFileSync(join(server.workspace, path), `API_TOKEN=${secret}\n`);
+  for (const path of ['credentials', '.env']) {
+    for (const [tool, args] of aboutPath(path)) {
+      const { code, message, value } = await call(server, tool, args);
+      const what = `${tool} ${JSON.stringify(args)}: ${message}`;
+      const isSearch = tool === 'grep' || tool === 'glob';
+      if (!isSearch || code !== undefined) expect(code, what).toBe('PERMISSION_DENIED');
+      expect(JSON.stringify(value ?? ''), what).not.toContain(secret);
+    }
+    for (const [tool, args] of [
+      ['bash', { command: `cat ${path}` }],
+      ['bash', { command: `rm ${path}; mv ${path} z.txt; echo x > ${path}` }],
+      ['bash', { command: 'for each in $(ls -A); do cat "$each"; done 2>&1' }],
+      ['run_code', { language: 'python', code: `print(open('${path}').read())` }],
+      ['run_code', { language: 'bash', code: `cp ${path} z.txt; cat z.txt; rm -f ${path}` }],
+    ] as [string, Json][]) {
+      const answer = await call(server, tool, args);
+      expect(JSON.stringify(answer), `${tool} ${JSON.stringify(args)}`).not.toContain(secret);
+    }
+    expect(readFileSync(join(server.workspace, path), 'utf8'), path).toBe(`API_TOKEN=${secret}\n`);
+  }
+  expect(existsSync(join(server.workspace, 'z.txt'))).toBe(false);
+  expect(await server.pending()).toEqual([]);
+});
