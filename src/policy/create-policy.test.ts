@@ -213,6 +213,15 @@ describe('the access that is granted', () => {
     const env = [{ kind: 'process.run', command: 'npm test', writes: 'stage', env: ['NODE_OPTIONS'] } as const];
     expect(decide('ask', rule, 'bash', env).byRule).toBeUndefined();
   });
+
+  test('mode strict runs no listed command with a variable that decides what it runs', () => {
+    const diff = (env: string[]) =>
+      decide('strict', strictCommands('bash'), 'bash', [
+        { kind: 'process.run', command: 'git diff', writes: 'stage', env },
+      ]).verdict;
+    expect(diff(['GIT_EXTERNAL_DIFF'])).toBe('deny');
+    expect(diff(['NO_COLOR'])).toBe('allow');
+  });
 });
 
 describe('where nothing stages', () => {

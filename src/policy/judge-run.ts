@@ -41,7 +41,7 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
   const words = judgement.parts.map((part) => judgePart(part, { mode, isRestricted }));
   const parts = [
     ...words,
-    ...(isRestricted ? judgeVariables(access) : []),
+    ...(isRestricted || mode === 'strict' ? judgeVariables(access) : []),
     ...judgeMounts(access, { mode, effects, isCovered: cover !== undefined }),
     ...(mode === 'strict' ? judgeUnagreed(access, judgement.parts, subject) : []),
   ].map((part) => applyMode(mode, part));
@@ -145,7 +145,7 @@ function judgeVariables({ env = [] }: ProcessRun): AccessJudgement[] {
     .map((name) => ({
       ...{ verdict: 'ask', liftable: false, changes: false, rule: ENVIRONMENT },
       what: `${name}=…`,
-      reason: `The variable ${name} may change what runs, and so hide it from a rule.`,
+      reason: `The variable ${name} may change what runs, whatever the rules say.`,
     }));
 }
 

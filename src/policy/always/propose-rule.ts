@@ -79,10 +79,9 @@ export function checkRules(texts: readonly string[], subject: Subject, options: 
     if (answered.length === 0) return refuse(`"${text}" covers nothing that needs approval here`);
     const other = answered.find(({ what }) => !questions.has(what));
     if (other !== undefined) return refuse(`"${text}" also covers "${other.what}", which needs no approval`);
-    const open = isCommand(subject)
-      ? answered.map(({ what }) => commandUnboundedReason(what)).find(Boolean)
-      : undefined;
-    if (open !== undefined) return refuse(open);
+    const isCommand = subject.access.some(({ kind }) => kind === 'process.run');
+    const open = isCommand ? answered.map(({ what }) => boundedWords(what)).find(({ ok }) => !ok) : undefined;
+    if (open?.ok === false) return open;
     const wide = subject.access.map((access) => whyTooWide(added.value, access)).find(Boolean);
     if (wide !== undefined) return refuse(wide);
   }
@@ -156,12 +155,10 @@ function commandRules({ code }: CommandAccess, { tool }: Subject, now: Explanati
     // Rules for all parts answer these.
     if (rule === BACKGROUND || rule === WRITES_FILES) continue;
     if (!isQuestion({ what, verdict, rule })) continue;
-    const argv = plainWords(what);
     if (![BY_CHANGES, NETWORK, OUTSIDE_EFFECT].includes(rule)) return refuse(`a rule cannot answer this: ${reason}`);
-    if (argv === undefined) return refuse(`"${what}" is not made of plain words`);
-    const open = unboundedReason(argv);
-    if (open !== undefined) return refuse(open);
-    const words = argv.map(quoted);
+    const argv = boundedWords(what);
+    if (!argv.ok) return argv;
+    const words = argv.value.map(quoted);
     if (words.includes(undefined)) return refuse(`"${what}" cannot be written as a rule`);
     rules.push({ rule: `${tool}(${words.join(' ')})`, covers: `exactly "${what}", as a part of any command` });
   }
@@ -185,13 +182,12 @@ function policyWith(added: readonly Rule[], options: PolicyOptions): ExplainingP
   return createPolicy({ ...options, rules: [...options.rules, ...added] });
 }
 
-function isCommand({ access }: Subject): boolean {
-  return access.some(({ kind }) => kind === 'process.run');
-}
-
-function commandUnboundedReason(command: string): string | undefined {
+/** The words of a command; a refusal where they do not determine what runs. */
+function boundedWords(command: string): Result<readonly string[]> {
   const argv = plainWords(command);
-  return argv === undefined ? `"${command}" is not made of plain words` : unboundedReason(argv);
+  if (argv === undefined) return refuse(`"${command}" is not made of plain words`);
+  const open = unboundedReason(argv);
+  return open === undefined ? ok(argv) : refuse(open);
 }
 
 function refuse(why: string): Result<never> {

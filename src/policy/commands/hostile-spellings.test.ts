@@ -196,6 +196,7 @@ describe('what cannot be taken back outside is asked about in mode auto too', ()
     'aws s3 rm s3://x --recursive',
     'dropdb x',
     'git push $X',
+    'v=push; git $v --force',
   ])('%s', (command) => {
     expect(verdict(command, 'auto')).toBe('ask');
     expect(verdict(command, 'auto', { allow: ['bash(*)'] })).toBe('ask');

@@ -47,10 +47,13 @@ function pretends(args: readonly string[]): boolean {
   return said.length === 1 && said[0] === '--dry-run';
 }
 
+/** A computed subcommand may be `push` too, where a word stands behind it that loses. */
 function lossByPush(args: readonly ShellWord[]): string | undefined {
   const at = gitSubcommandAt(args.map(({ value }) => value));
-  if (args[at]?.value !== 'push') return undefined;
-  const word = args.slice(at + 1).find((each) => mayBeOption(each) || LOSING_PUSH.test(each.value ?? ''));
+  const [subcommand, ...rest] = args.slice(at);
+  const isPush = subcommand?.value === 'push';
+  if (!isPush && (subcommand === undefined || !mayBeOption(subcommand))) return undefined;
+  const word = rest.find((each) => (isPush && mayBeOption(each)) || LOSING_PUSH.test(each.value ?? ''));
   return word && (word.value ?? word.text);
 }
 
