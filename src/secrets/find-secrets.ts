@@ -92,7 +92,8 @@ const MIN_RUN = 16;
 const AROUND_RUN = 96;
 
 /** Looks at every 16th character first: a long run cannot lie between two of them. */
-function* regionsWithRuns(text: string): Generator<{ from: number; to: number }> {
+function regionsWithRuns(text: string): readonly { from: number; to: number }[] {
+  const regions: { from: number; to: number }[] = [];
   let region: { from: number; to: number } | undefined;
   for (let at = MIN_RUN - 1; at < text.length; at += MIN_RUN) {
     if (!isRunCode(text.charCodeAt(at))) continue;
@@ -101,12 +102,13 @@ function* regionsWithRuns(text: string): Generator<{ from: number; to: number }>
     while (isRunCode(text.charCodeAt(end))) end++;
     if (end - start >= MIN_RUN && hasDigit(text, start, end)) {
       const next = { from: Math.max(0, start - AROUND_RUN), to: end + AROUND_RUN };
-      if (region !== undefined && next.from > region.to) yield region;
+      if (region !== undefined && next.from > region.to) regions.push(region);
       region = region !== undefined && next.from <= region.to ? { from: region.from, to: next.to } : next;
     }
     at += Math.floor((end - 1 - at) / MIN_RUN) * MIN_RUN;
   }
-  if (region !== undefined) yield region;
+  if (region !== undefined) regions.push(region);
+  return regions;
 }
 
 /** Letters, digits, `_` and what stands inside a token: `-`, `.`, `/`. */

@@ -34,6 +34,7 @@ export function isFileJudged(path: string): boolean {
 
 const BUILT_IN = createFilePolicy();
 
+/** By the last name alone: all these rules are about names. */
 function mayBeFreed(path: string): boolean {
-  return BUILT_IN.judge(path, 'file').rule?.unless === 'public content';
+  return BUILT_IN.judgeEntry('', path.slice(path.lastIndexOf('/') + 1), 'file').rule?.unless === 'public content';
 }
