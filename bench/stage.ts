@@ -357,7 +357,12 @@ function tree(root: string, name: string, { files, secrets }: { files: number; s
     mkdirSync(join(top, `f${folder}`), { recursive: true });
     for (let file = 0; file < 500; file++) writeFileSync(join(top, `f${folder}/${file}`), `${file}\n`);
   }
-  for (let at = 0; at < secrets; at++) writeFileSync(join(top, `f${at % (files / 500)}/${at}.env`), 'A=1\n');
+  // Half by their names, half by their content.
+  for (let at = 0; at < secrets; at++) {
+    const place = join(top, `f${at % (files / 500)}/${at}`);
+    if (at % 2 === 0) writeFileSync(`${place}.env`, 'A=1\n');
+    else writeFileSync(`${place}.txt`, `ghp_${'q7Tz9bLw2Kd3'.repeat(3)}\n`);
+  }
   return top;
 }
 

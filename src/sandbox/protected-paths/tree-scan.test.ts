@@ -120,6 +120,19 @@ test('a secret behind many megabytes is found, and other work goes on meanwhile'
   expect(turns).toBeGreaterThan(10);
 });
 
+test('an edit counts also among more than the system tells of', { timeout: 60_000 }, async () => {
+  const folder = join(root, 'flooded');
+  mkdirSync(folder);
+  for (let i = 0; i < 200; i++) writeFileSync(join(folder, `${i}`), '');
+  const scan = createTreeScan({ filePolicy: createFilePolicy(), purpose: 'hidden', stateDir: root });
+  await scan.find(folder);
+  for (let i = 0; i < 20_000; i++) writeFileSync(join(folder, `${i % 199}`), `${i}`);
+  writeFileSync(join(folder, '199'), `ghp_${'q7Tz9bLw2Kd3'.repeat(3)}`);
+  const found = await scan.find(folder);
+  scan.close();
+  expect(found.map(({ path }) => path)).toEqual(['199']);
+});
+
 test('what the system does not allow to be watched is looked at each time', () => {
   const folder = join(root, 'unwatched');
   mkdirSync(join(folder, 'a/b/c/d'), { recursive: true });
