@@ -170,8 +170,8 @@ export interface Verdict {
 /** Contract: decides, touches nothing. A throw refuses the call. */
 export interface Policy {
   decide(subject: Subject): MaybePromise<Verdict>;
-  /** Whether it wants the resolved paths of this tool's calls. Left out: no. */
-  wantsPlaces?(tool: string): boolean;
+  /** Whether it wants the resolved paths of a call of this tool with this access. Left out: no. */
+  wantsPlaces?(tool: string, access: readonly Access[]): boolean;
   /** Whether it wants the flow of the session. Left out: no. */
   wantsFlow?(): boolean;
   /** Whether it wants the texts that nobody has agreed to, for calls that run commands. Left out: no. */

@@ -1,6 +1,7 @@
 import { FLOW_RULES } from '../kernel/call/session-flow.ts';
 import type { Policy, RealPath, Subject, Verdict } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
+import { isDisputed } from '../kernel/world/file-policy.ts';
 import { judgeAbsoluteWords } from './absolute-words.ts';
 import { type AccessJudgement, type JudgedAccess, strictest } from './access-judgement.ts';
 import { NETWORK, OUTSIDE_EFFECT } from './commands/command-judgement.ts';
@@ -29,7 +30,7 @@ export interface Explanation extends Verdict {
 export interface ExplainingPolicy extends Policy {
   decide(subject: Subject): Verdict;
   explain(subject: Subject): Explanation;
-  wantsPlaces(tool: string): boolean;
+  wantsPlaces(tool: string, access: readonly Access[]): boolean;
   wantsFlow(): boolean;
   wantsUnagreed(): boolean;
 }
@@ -42,7 +43,10 @@ export function createPolicy(options: PolicyOptions): ExplainingPolicy {
   return {
     decide: (subject) => explain(subject, options),
     explain: (subject) => explain(subject, options),
-    wantsPlaces: (tool) => rulesChanges || ruled.has(tool),
+    wantsPlaces: (tool, access) =>
+      rulesChanges ||
+      ruled.has(tool) ||
+      access.some((each) => 'path' in each && isDisputed(options.files.judge(each.path))),
     wantsFlow: () => options.dataFlow !== 'off',
     wantsUnagreed: () => options.mode === 'strict',
   };

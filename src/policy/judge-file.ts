@@ -2,10 +2,12 @@ import { posix } from 'node:path';
 import type { RealPath } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { howToFree, secretDetails } from '../kernel/world/decided-files.ts';
-import type { FilePolicy } from '../kernel/world/file-policy.ts';
+import { type FilePolicy, type FileVerdict, isDisputed } from '../kernel/world/file-policy.ts';
 import type { AccessJudgement } from './access-judgement.ts';
 import { strictestRule } from './rules/path-rule.ts';
 import type { Rule, RuleVerdict } from './rules/rule.ts';
+
+const ORDINARY: FileVerdict = { access: 'writable', rule: null };
 
 type FileUse = Extract<Access, { path: string }>;
 
@@ -18,7 +20,9 @@ export function judgeFile(
 ): AccessJudgement {
   const path = posix.relative(root, posix.resolve(root, access.path));
   const what = `${access.kind} ${access.path}`;
-  const { access: may, rule: floor } = files.judge(path, real?.folder === true ? 'directory' : undefined);
+  const named = files.judge(path, real?.folder === true ? 'directory' : undefined);
+  // The workspace resolves such a path only when it has looked at what is there.
+  const { access: may, rule: floor } = real !== undefined && isDisputed(named) ? ORDINARY : named;
   const why = floor?.reason ?? '';
   const leadsTo = real === undefined || real.path === path ? undefined : real.path || '.';
   const found = strictestRule(rules, {

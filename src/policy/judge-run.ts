@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Subject } from '../kernel/ports.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { isHarmlessVariable, isObeyedVariable } from '../kernel/world/environment.ts';
-import type { FilePolicy } from '../kernel/world/file-policy.ts';
+import { type FilePolicy, isDisputed } from '../kernel/world/file-policy.ts';
 import type { CommandUse } from '../shell/command-plan.ts';
 import { type AccessJudgement, type JudgedAccess, type ProcessRun, strictest } from './access-judgement.ts';
 import { judgeUnagreed } from './agreement/judge-unagreed.ts';
@@ -64,18 +64,18 @@ function judgeWords(access: ProcessRun, subject: Subject, options: PolicyOptions
   const root = subject.context.workingDir;
   const { home, commandFiles = options.files, effects = 'staged' } = options;
   const masked = effects !== 'live';
-  const files = masked ? exceptPublicNames(commandFiles) : commandFiles;
+  const files = masked ? exceptDisputedNames(commandFiles) : commandFiles;
   const place = { root, home, files, cwd: posix.resolve(root, access.cwd ?? '.'), masked };
   return judgeCommand(planOfRun(access), place, createRuleLookup(options.rules));
 }
 
-/** Of such a name the content decides: where files are masked, the sandbox has looked at it. */
-function exceptPublicNames(files: FilePolicy): FilePolicy {
+/** Where files are masked, the sandbox has looked at what has such a name. */
+function exceptDisputedNames(files: FilePolicy): FilePolicy {
   return {
     ...files,
     judge(path, kind) {
       const verdict = files.judge(path, kind);
-      return verdict.rule?.unless === 'public content' ? { access: 'writable', rule: null } : verdict;
+      return isDisputed(verdict) ? { access: 'writable', rule: null } : verdict;
     },
   };
 }

@@ -5,6 +5,7 @@ import { isGitPath, ObeyedPaths } from '../git/obeyed-paths.ts';
 import { catchErrno } from '../host/errno.ts';
 import { Folder } from '../host/folder.ts';
 import { parsePath, type RootNames, shortPath } from '../host/parse-path.ts';
+import { typeOf } from '../host/visit-tree.ts';
 import { type ResolvedPath, type WalkOptions, walkPath } from '../host/walk-path.ts';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import { howToFree, secretDetails } from '../kernel/world/decided-files.ts';
@@ -54,14 +55,14 @@ export class WorkspaceRoot {
     return this.#view !== null;
   }
 
-  /** Looks a path up. The caller closes the folder of the answer. */
-  locate(path: string, options: WalkOptions): Result<ResolvedPath> {
+  /** Looks a path up, for `becomes` where nothing is there yet. The caller closes the folder of the answer. */
+  locate(path: string, options: WalkOptions & { readonly becomes?: EntryKind | undefined }): Result<ResolvedPath> {
     const parsed = parsePath(path, this.names);
     if (!parsed.ok) return parsed;
     const make = options.make === undefined ? {} : { make: (folder: string) => this.#mayMake(folder, options) };
     return catchErrno(path, () => {
       const spot = this.#walk(parsed.value, { ...options, ...make });
-      return this.#judged(spot, (each, kind) => this.refuses(each, kind));
+      return this.#judged(spot, (each, kind) => this.refuses(each, kind ?? options.becomes));
     });
   }
 
@@ -158,7 +159,7 @@ export class WorkspaceRoot {
     refuses: (path: string, kind: EntryKind | undefined) => Result<void>,
   ): Result<ResolvedPath> {
     if (!spot.ok) return spot;
-    const kind = spot.value.stat?.isDirectory() === true ? 'directory' : undefined;
+    const kind = spot.value.stat === null ? undefined : typeOf(spot.value.stat);
     for (const path of [spot.value.path, ...spot.value.via]) {
       const refused = refuses(path, kind);
       if (refused.ok) continue;

@@ -155,12 +155,12 @@ test.each(MODES)(
   },
 );
 
-test('[D17] credentials and .env are used by no tool and no command, with nobody asked', async () => {
+test('[D17] credentials, env and .env are used by no tool and no command, with nobody asked', async () => {
   await using server = await serverIn();
   const secret = 'q7Tz9bLw2Kd3Vx8P';
-  for (const path of ['credentials', '.env', 'env.local'])
+  for (const path of ['credentials', 'env', '.env', 'env.local'])
     writeFileSync(join(server.workspace, path), `API_TOKEN=${secret}\n`);
-  for (const path of ['credentials', '.env']) {
+  for (const path of ['credentials', 'env', '.env']) {
     for (const [tool, args] of aboutPath(path)) {
       const { code, message, value } = await call(server, tool, args);
       const what = `${tool} ${JSON.stringify(args)}: ${message}`;
@@ -182,4 +182,35 @@ test('[D17] credentials and .env are used by no tool and no command, with nobody
   }
   expect(existsSync(join(server.workspace, 'z.txt'))).toBe(false);
   expect(await server.pending()).toEqual([]);
+});
+
+test.each(['env', 'credentials'])(
+  '[D17] a folder of the name %s is ordinary, in tools and in commands',
+  async (name) => {
+    await using server = await serverIn();
+    const calls: [string, Json][] = [
+      ['bash', { command: `mkdir -p ${name}/bin && echo 'echo active' > ${name}/bin/activate` }],
+      ['bash', { command: `. ${name}/bin/activate && ls ${name} && du -s ${name}` }],
+      ['read_file', { path: `${name}/bin/activate` }],
+      ['write_file', { path: `${name}/lib/a.py`, content: 'x = 1\n' }],
+      ['grep', { pattern: 'active', path: name }],
+      ['list_directory', { path: name }],
+      ['move_file', { from: name, to: 'other' }],
+      ['bash', { command: `cp -r other ${name} && rm -rf ${name} && mkdir ${name}` }],
+    ];
+    for (const [tool, args] of calls) {
+      const { state, message } = await call(server, tool, args);
+      expect(state, `${tool} ${JSON.stringify(args)}: ${message}`).toBe('succeeded');
+    }
+    expect(existsSync(join(server.workspace, 'other/bin/activate'))).toBe(true);
+    expect(existsSync(join(server.workspace, name))).toBe(true);
+  },
+);
+
+test('[D17] a file named env that holds only harmless settings is used like any file', async () => {
+  await using server = await serverIn();
+  writeFileSync(join(server.workspace, 'env'), 'PORT=3000\nNODE_ENV=test\n');
+  const read = await call(server, 'read_file', { path: 'env' });
+  expect(read.value?.content, read.message).toContain('PORT=3000');
+  expect((await call(server, 'bash', { command: 'cat env' })).value?.stdout).toContain('PORT=3000');
 });

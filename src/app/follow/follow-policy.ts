@@ -112,7 +112,7 @@ export async function followPolicy(
   const policy: ExplainingPolicy = {
     decide: (subject) => current.decide(subject),
     explain: (subject) => current.explain(subject),
-    wantsPlaces: (tool) => current.wantsPlaces(tool),
+    wantsPlaces: (tool, access) => current.wantsPlaces(tool, access),
     wantsFlow: () => current.wantsFlow(),
     wantsUnagreed: () => current.wantsUnagreed(),
   };

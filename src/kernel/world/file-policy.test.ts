@@ -145,10 +145,13 @@ describe('the file policy', () => {
   });
 
   test('a rule for files alone says nothing about a folder of that name', () => {
-    expect(policy.judge('src/credentials').access).toBe('hidden');
-    expect(policy.judge('src/credentials', 'directory').access).toBe('writable');
-    expect(policy.judgeEntry('src', 'credentials', 'file').access).toBe('hidden');
-    expect(policy.judgeEntry('src', 'credentials', 'directory').access).toBe('writable');
+    for (const name of ['credentials', 'env']) {
+      expect(policy.judge(`src/${name}`).access).toBe('hidden');
+      expect(policy.judge(`src/${name}`, 'directory').access).toBe('writable');
+      expect(policy.judge(`src/${name}/bin/activate`).access).toBe('writable');
+      expect(policy.judgeEntry('src', name, 'file').access).toBe('hidden');
+      expect(policy.judgeEntry('src', name, 'directory').access).toBe('writable');
+    }
     expect(policy.judge('src/.ssh', 'directory').access).toBe('hidden');
   });
 

@@ -15,6 +15,11 @@ export type EntryKind = 'file' | 'directory' | 'symlink' | 'other';
 /** `private keys`: the user says that it holds no secret, and only a private key is too clear to be none. */
 export type CountedSecrets = 'all' | 'private keys' | 'none';
 
+/** Whether the name alone does not decide: of such a name the content counts, or whether it is a folder. */
+export function isDisputed({ rule }: FileVerdict): boolean {
+  return rule?.unless === 'public content' || rule?.only === 'files';
+}
+
 export type PathJudge = Pick<FilePolicy, 'judge' | 'judgeEntry'>;
 
 /**

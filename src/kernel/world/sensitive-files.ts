@@ -13,7 +13,7 @@ export interface FileRule {
   readonly pattern: string;
   readonly access: FileAccess;
   readonly reason: string;
-  /** The name is common for folders too, such as `credentials` in source code: those are not meant. */
+  /** The name is common for folders too, such as `credentials` in source code or Python's `env`: those are not meant. */
   readonly only?: 'files';
   /** A file of this name whose content is seen to hold no secret is not meant, such as a certificate in `server.pem`. */
   readonly unless?: 'public content';
@@ -46,6 +46,7 @@ const SCRIPTS = ['.ts', '.tsx', '.mts', '.js', '.mjs', '.cjs'];
 export const SENSITIVE_FILES: readonly FileRule[] = [
   ...hidden(ENVIRONMENT, '.env', '.env.*', '.env-*', '.env_*', '.env?', '.env *', '#.env*#', '.envrc', '.envrc.*'),
   ...unlessPublic(ENVIRONMENT, '.env.test', '.env.testing', '.env.ci'),
+  { pattern: 'env', access: 'hidden', reason: ENVIRONMENT, only: 'files', unless: 'public content' },
   ...hidden(ENVIRONMENT, '.envrc~', '*.env', '.envs', '.flaskenv', '.dev.vars', '.dev.vars.*'),
   ...hidden(ENVIRONMENT, ...each(['env.'], ...ENVIRONMENTS), '.secrets', '.secrets.*'),
   ...unlessPublic(KEYS, '*.pem', '*.key'),
@@ -71,7 +72,7 @@ export const SENSITIVE_FILES: readonly FileRule[] = [
   ...hidden(CREDENTIALS, '.authinfo*', '.msmtprc', '.fetchmailrc', '.passwd-s3fs', 'local.settings.json'),
   ...hidden(CREDENTIALS, 'wp-config.php', '*.secret.exs', '.credentials.json', 'oauth_creds.json'),
   ...hidden(CREDENTIALS, '**/.codex/auth.json', '**/opencode/auth.json', '**/huggingface/token'),
-  ...['credentials'].map((pattern): FileRule => ({ pattern, access: 'hidden', reason: CREDENTIALS, only: 'files' })),
+  { pattern: 'credentials', access: 'hidden', reason: CREDENTIALS, only: 'files' },
   ...hidden(
     CREDENTIALS,
     ...each(['credentials'], '.json', '.json.*', '.yml', '.yaml', '.ini', '.toml', '.xml', '.csv'),

@@ -177,7 +177,7 @@ const SENDING_KINDS: ReadonlySet<Access['kind']> = new Set(['process.run', 'net.
 
 function decide(rt: Runtime, call: CallScope, judged: JudgedAccess): MaybePromise<PlannedCall> {
   const { tool, own, access, flow, unagreed } = judged;
-  const wantsPlaces = call.request.isReview === true || rt.policy.wantsPlaces?.(tool.name) === true;
+  const wantsPlaces = call.request.isReview === true || rt.policy.wantsPlaces?.(tool.name, access) === true;
   const places = wantsPlaces ? resolveSymlinks(access, call.ctx.files) : undefined;
   call.stage = 'policy';
   const subject: Subject = {

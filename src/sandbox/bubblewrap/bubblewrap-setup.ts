@@ -60,7 +60,11 @@ export async function setUp(
   const user = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
   endOrphans();
   const folder = await createRuntimeFolder(options.stateDir, { ...user, seccomp });
-  const isSecret = (name: string): boolean => options.filePolicy.judgeEntry('', name).access === 'hidden';
+  const isSecret = (name: string): boolean => {
+    const { access, rule } = options.filePolicy.judgeEntry('', name);
+    // Among programs a name such as `env` is one of them.
+    return access === 'hidden' && !(rule?.only === 'files' && rule.unless === 'public content');
+  };
   const toolchains = findToolchains({ path: options.path, home: options.home, isSecret });
   const cgroups = options.cgroups === 'never' ? null : findCgroupHost();
   const pipes = createPipePool(folder.path);

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, type Stats } from 'node:fs';
 import type { Result } from '../../kernel/result.ts';
 import type { FilePolicy } from '../../kernel/world/file-policy.ts';
-import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
+import { kindOf, type ProtectedPath } from '../../kernel/world/protected-path.ts';
 import { createYielder } from '../../kernel/yielding.ts';
 import { isCounted } from '../../secrets/judge-secret-file.ts';
 import { contentOf, isFileJudged } from '../protected-paths/file-content.ts';
@@ -31,7 +31,7 @@ export function createHiddenPaths(given: {
     isHidden({ text }, stat) {
       // A symlink is only a path: what it leads to is hidden by the scan.
       if (stat.isSymbolicLink()) return false;
-      const { access, rule } = given.policy.judge(text);
+      const { access, rule } = given.policy.judge(text, kindOf(stat));
       // Of such a name the content decides.
       const isFreed = rule?.unless === 'public content' && stat.isFile() && isFileJudged(text);
       return (access === 'hidden' && !isFreed) || isBelow(text, hidden);

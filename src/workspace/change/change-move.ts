@@ -31,7 +31,8 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
     from.folder.close();
     return notFound(from.path || '.');
   }
-  const target = root.locate(change.to, { last: 'keep', make: folderMaker(writer) });
+  const becomes = typeOf(from.stat);
+  const target = root.locate(change.to, { last: 'keep', make: folderMaker(writer), becomes });
   if (!target.ok) {
     if (!wouldMake(target)) {
       from.folder.close();
@@ -154,7 +155,8 @@ function staysOrdinary(root: WorkspaceRoot, below: readonly string[], from: stri
   const protection = root.protectionBelow(from, to);
   for (const path of below) {
     const target = `${to}${path.slice(from.length)}`;
-    const refused = root.refuses(target);
+    const at = root.statUnjudged(path);
+    const refused = root.refuses(target, at === null ? undefined : typeOf(at));
     if (!refused.ok) return refused;
     const why = protection(target);
     if (why === null || isAskedAbout(root, path, target)) continue;

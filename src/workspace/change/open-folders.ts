@@ -3,9 +3,10 @@ import { basename, dirname } from 'node:path';
 import { catchErrno } from '../../host/errno.ts';
 import { Folder } from '../../host/folder.ts';
 import { parsePath } from '../../host/parse-path.ts';
-import { discardTree } from '../../host/visit-tree.ts';
+import { discardTree, typeOf } from '../../host/visit-tree.ts';
 import { missingPathOf } from '../../host/walk-path.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
+import type { EntryKind } from '../../kernel/world/file-policy.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import { conflictAt } from './expectation.ts';
 
@@ -40,8 +41,11 @@ export class OpenFolders {
     this.#root = root;
   }
 
-  /** FILE_NOT_FOUND when a folder above is missing, CONFLICT when one became a symlink or a file. */
-  find(given: string): Result<ExactPath> {
+  /**
+   * FILE_NOT_FOUND when a folder above is missing, CONFLICT when one became a symlink or a file. `becomes`: what is to be put
+   * there, if nothing is there yet.
+   */
+  find(given: string, becomes?: EntryKind): Result<ExactPath> {
     const names = parsePath(given, this.#root.names);
     if (!names.ok) return names;
     const path = names.value.join('/');
@@ -50,11 +54,13 @@ export class OpenFolders {
     const above = path.slice(0, Math.max(0, path.length - name.length - 1));
     const known = this.#inside.get(above);
     if (known?.isInPlace()) {
-      const refused = this.#root.refuses(path);
-      if (!refused.ok) return refused;
-      return catchErrno(path, () => ok({ folder: known, name, path, stat: known.stat(name) }));
+      return catchErrno(path, () => {
+        const stat = known.stat(name);
+        const refused = this.#root.refuses(path, stat === null ? becomes : typeOf(stat));
+        return refused.ok ? ok({ folder: known, name, path, stat }) : refused;
+      });
     }
-    const located = this.#root.locate(path, { last: 'keep' });
+    const located = this.#root.locate(path, { last: 'keep', becomes });
     if (!located.ok) return leadsElsewhere(located, path) ? elsewhere(path) : located;
     const { folder, stat } = located.value;
     if (located.value.path === path) {
@@ -66,10 +72,10 @@ export class OpenFolders {
   }
 
   /** The same for a path that was looked up before, without a look at what is there now. */
-  findPlace(path: string): Result<Omit<ExactPath, 'stat'>> {
+  findPlace(path: string, becomes?: EntryKind): Result<Omit<ExactPath, 'stat'>> {
     const name = basename(path);
     const known = this.#inside.get(path.slice(0, Math.max(0, path.length - name.length - 1)));
-    return known?.isInPlace() ? ok({ folder: known, name, path }) : this.find(path);
+    return known?.isInPlace() ? ok({ folder: known, name, path }) : this.find(path, becomes);
   }
 
   /** Of a folder as it was when it was first asked for; null when it is not there. */

@@ -4,6 +4,7 @@ import { parsePath, shortPath } from '../../host/parse-path.ts';
 import { typeOf } from '../../host/visit-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { foldersAbove } from '../../kernel/text/folders-above.ts';
+import type { EntryKind } from '../../kernel/world/file-policy.ts';
 import { conflictAt, readVersion } from '../change/expectation.ts';
 import type { PreparedChange, SetScope, Writer } from '../change/prepared-change.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
@@ -15,7 +16,7 @@ import { prepareTakeOver } from './take-over.ts';
 /** Prepares a file, symlink or folder to come in from a stage: compares source and target with what was shown, and changes nothing. */
 export function prepareTake(writer: Writer, scope: SetScope, change: TakeChange): Promise<Result<PreparedChange>> {
   return catchErrnoAsync(change.path, async () => {
-    const located = placeOf(writer, scope, change.path);
+    const located = placeOf(writer, scope, change);
     if (!located.ok) return located;
     const place = located.value;
     const staged = await readStaged(writer.root, scope.folders, change);
@@ -32,39 +33,43 @@ export function prepareTake(writer: Writer, scope: SetScope, change: TakeChange)
   });
 }
 
-function placeOf({ root }: Writer, scope: SetScope, given: string): Result<TakenPlace> {
-  const names = parsePath(given, root.names);
+function placeOf({ root }: Writer, scope: SetScope, change: TakeChange): Result<TakenPlace> {
+  const names = parsePath(change.path, root.names);
   if (!names.ok) return names;
   const path = names.value.join('/');
   const above = foldersAbove(path);
+  const comes = scope.folders.staged(change.from).stat;
+  const kind = comes === null ? undefined : typeOf(comes);
   if (!above.some((folder) => isToCome(scope, folder))) {
-    const found = scope.folders.find(path);
+    const found = scope.folders.find(path, kind);
     if (found.ok) {
       const isFree = found.value.stat === null || scope.deleted.has(path);
       return ok({ path, old: isFree ? null : found.value, above: above.at(-1) ?? '', made: [] });
     }
     if (found.error.code !== 'FILE_NOT_FOUND') return found;
   }
-  return newPlace(root, scope, { path, above });
+  return newPlace(root, scope, { path, kind, above });
 }
 
 /** A place below a folder that is missing, or that takes the place of something which the set deletes. */
 function newPlace(
   root: WorkspaceRoot,
   scope: SetScope,
-  { path, above }: { readonly path: string; readonly above: readonly string[] },
+  { path, kind, above }: Pick<TakenPlace, 'path'> & { readonly kind: EntryKind | undefined; readonly above: string[] },
 ): Result<TakenPlace> {
   const missing: string[] = [];
   for (const folder of above) {
-    const there = missing.length > 0 || isToCome(scope, folder) ? null : scope.folders.find(folder);
+    const there = missing.length > 0 || isToCome(scope, folder) ? null : scope.folders.find(folder, 'directory');
     if (there?.ok === false) return there;
     if (there === null || there.value.stat === null) missing.push(folder);
     else if (!there.value.stat.isDirectory()) return conflictAt(folder, 'is no folder any more');
   }
-  for (const each of [...missing, path]) {
-    const refused = root.refuses(each);
+  for (const folder of missing) {
+    const refused = root.refuses(folder, 'directory');
     if (!refused.ok) return refused;
   }
+  const refused = root.refuses(path, kind);
+  if (!refused.ok) return refused;
   const made = missing.filter((folder) => !scope.made.has(folder));
   for (const folder of made) scope.made.add(folder);
   return ok({ path, old: null, above: above[above.length - missing.length - 1] ?? '', made });

@@ -68,10 +68,10 @@ async function lookBelow(root: WorkspaceRoot, top: string, target: string): Prom
     for (const name of readdirSync(next.at)) {
       const [at, path] = [`${next.at}/${name}`, `${next.path}/${name}`];
       entries++;
-      const refused = root.refuses(path);
-      if (!refused.ok) return refused;
       const stat = lstatSync(at, { throwIfNoEntry: false });
       if (stat === undefined) return unnameable(path);
+      const refused = root.refuses(path, typeOf(stat));
+      if (!refused.ok) return refused;
       if (typeOf(stat) === 'other') return special(path);
       if (hasSetId(stat)) privileged.push(at);
       if (stat.isDirectory()) waiting.push({ at, path });

@@ -68,7 +68,7 @@ export function prepareTakeNew(writer: Writer, scope: SetScope, { change, place,
       if (!source.ok) return source;
       const { stat } = source.value;
       if (isReady ? !isSame(stat, staged.stat) : stat?.ino !== comes.inode) return alteredAt(path);
-      const into = scope.folders.findPlace(path);
+      const into = scope.folders.findPlace(path, staged.type);
       if (!into.ok) return into;
       const { folder, name } = into.value;
       renameToFree(source.value.folder, source.value.name, folder, name);
@@ -104,7 +104,7 @@ export function prepareTakeNew(writer: Writer, scope: SetScope, { change, place,
 function makeFolders(scope: SetScope, made: readonly string[], { path: taken, from }: TakeChange): Result<void> {
   const stage = from.endsWith(`/${taken}`) ? from.slice(0, -taken.length) : null;
   for (const path of made) {
-    const found = scope.folders.find(path);
+    const found = scope.folders.find(path, 'directory');
     if (!found.ok) return found;
     const { folder, name } = found.value;
     try {
