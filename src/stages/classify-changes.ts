@@ -27,6 +27,7 @@ export interface ClassifyOptions {
 type Verdict = Pick<ClassifiedChange, 'class' | 'reason'>;
 
 const SET_ID = 0o6000;
+const MAY_READ = 0o444;
 const DECIDES_IGNORED = /(?:^|\/)\.git\/info\/exclude$/;
 const PACKAGES = /(?:^|\/)(?:node_modules|\.venv|venv|site-packages|bower_components|Pods|\.bundle)(?:\/|$)/;
 /** A folder of this name may also be the user's own, so that the name alone decides nothing. */
@@ -63,6 +64,8 @@ function classify(change: StagedChange, judges: ChangeJudges): Verdict {
   if (special !== undefined) return { class: 'special', reason: special };
   const { access, rule } = judges.policy.judge(change.path, (change.after ?? change.before)?.type);
   if (access === 'hidden') return { class: 'sensitive', reason: rule?.reason ?? 'it is hidden by a rule' };
+  if (change.masked)
+    return { class: 'sensitive', reason: 'it is hidden from commands, which do not see what is in it' };
   const why = whyProtected(change, judges);
   if (why !== undefined) return { class: 'protected', reason: why };
   return { class: plainClass(change, judges) };
@@ -107,6 +110,8 @@ function whySpecial({ path, kind, after, unnameable }: StagedChange, { policy }:
   if (after?.type === 'other') return 'it is a device, a socket or a pipe';
   if (kind !== 'deleted' && kind !== 'mode' && after?.type === 'file' && after.size > MAX_HASHED_BYTES)
     return 'it is larger than 1 GB';
+  if (kind === 'created' && after?.type === 'file' && (after.mode & MAY_READ) === 0)
+    return 'nobody may read it, as where a command moved a hidden file';
   if (kind !== 'deleted' && ((after?.mode ?? 0) & SET_ID) !== 0)
     return 'it would run with the rights of its owner or group';
   return undefined;

@@ -34,6 +34,8 @@ export interface StagedChange {
   /** The workspace's own file, or something in the folder, changed while the run went on. */
   readonly overtaken?: true;
   readonly unnameable?: true;
+  /** It is hidden from commands, by its name or its content: the run saw a mask. */
+  readonly masked?: true;
 }
 
 /** Where the writes of staged runs go. */
@@ -67,8 +69,9 @@ export interface StagedChanges {
  *   packages    in a folder of installed packages, such as node_modules, or vendor where a package manager fills it
  *   repository  git's own data, without what git obeys
  *   protected   the host would run or obey it: hooks, configuration of git, editor tasks
- *   sensitive   its name is that of a secret: never kept
- *   special     a device, socket or pipe, set-id bits, a name that is no text, more than 1 GB, Toolwright's own: never kept
+ *   sensitive   it is hidden from commands as a secret: never kept
+ *   special     a device, socket or pipe, set-id bits, no right to read it, a name that is no text, more than 1 GB, Toolwright's own:
+ *               never kept
  */
 export const CHANGE_CLASSES = [
   'ignored',

@@ -39,13 +39,13 @@ async function tryOverlay(
   const workspace = mkdtempSync(join(untried.folder.path, 'try-'));
   const stageFolder = mkdtempSync(join(folder, 'try-'));
   try {
-    writeFileSync(join(workspace, 'hidden'), 'x');
+    writeFileSync(join(workspace, 'hidden'), 'x\n');
     mkdirSync(join(workspace, 'folder'));
     const stage = openStageFiles({ folder: stageFolder }, workspace, folder);
     if (!stage.ok) return false;
     const hidden: ProtectedPath[] = [{ path: 'hidden', kind: 'file', access: 'hidden', rule: null }];
     using view = stagedView({ folder: untried.folder, workspace, hidden, program }, stage.value);
-    const command = ['/bin/sh', '-c', '[ ! -s hidden ] && rmdir folder && mkdir folder && echo x >written'];
+    const command = ['/bin/sh', '-c', '! read line <hidden && rmdir folder && mkdir folder && echo x >written'];
     const request: RunRequest = { command, workspace, mounts: 'staged', tag: 'status' };
     const ran = await steps.start(untried, request, { checked: ownRequestIn(workspace), view });
     if (ran.ok) ran.value.supervised.output.log.dispose();

@@ -41,6 +41,8 @@ export interface ChangeList {
 
 export function createChangeList(given: {
   readonly masked: ReadonlySet<string>;
+  /** The same paths, and those over which a mask lies in a view below. */
+  readonly hidden: ReadonlySet<string>;
   readonly sinceMs: number;
   readonly maxChanges: number;
   readonly versions: EntryVersions;
@@ -53,7 +55,11 @@ export function createChangeList(given: {
   }
 
   function add(path: WalkedPath, change: Omit<StagedChange, 'path'>): void {
-    changes.push({ path: path.text, ...change, ...(!path.isExact && { unnameable: true as const }) });
+    changes.push({
+      ...{ path: path.text, ...change },
+      ...(!path.isExact && { unnameable: true as const }),
+      ...(path.isExact && given.hidden.has(path.text) && { masked: true as const }),
+    });
   }
 
   async function addCreated(folder: OpenFolder, name: string, path: WalkedPath): Promise<void> {

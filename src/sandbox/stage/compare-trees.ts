@@ -24,8 +24,10 @@ interface FolderSides {
 }
 
 export interface TreeComparison extends FolderSides {
-  /** Paths over which a mask lies: an empty file without permissions. */
+  /** Paths over which a mask lies: a file without content that nobody may read. */
   readonly masked: ReadonlySet<string>;
+  /** The same paths, and those over which a mask lies in a view below. */
+  readonly hidden: ReadonlySet<string>;
   /** When the stage began. */
   readonly sinceMs: number;
   readonly maxChanges: number;

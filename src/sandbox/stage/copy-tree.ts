@@ -9,11 +9,11 @@ import {
   type Stats,
   symlinkSync,
   utimesSync,
-  writeFileSync,
 } from 'node:fs';
 import { errnoOf } from '../../host/errno.ts';
 import { createYielder } from '../../kernel/yielding.ts';
 import { below, type WalkedPath } from './change-list.ts';
+import { copyMaskLook, makeMask } from './mask-file.ts';
 import type { OpenFolder } from './open-folder.ts';
 import { modeOf, targetOf } from './path-version.ts';
 
@@ -89,7 +89,7 @@ export function createTreeCopy(options: TreeCopyOptions): TreeCopy {
       free(size);
       return 'too-much';
     }
-    const done = isHidden ? putMask(to) : await put(entry, stat, to);
+    const done = isHidden ? putMask(to, stat) : await put(entry, stat, to);
     if (done === 'gone') free(size);
     return done;
   }
@@ -152,9 +152,9 @@ function sizeOf(stat: Stats): number {
   return stat.isFile() ? stat.size : 0;
 }
 
-/** An empty file that nobody may open. */
-function putMask(to: string | Buffer): 'copied' {
-  writeFileSync(to, '', { mode: 0o000, flag: 'wx' });
+function putMask(to: string | Buffer, stat: Stats): 'copied' {
+  makeMask(to);
+  copyMaskLook(to, stat);
   return 'copied';
 }
 

@@ -59,6 +59,7 @@ export async function listChanges(given: {
       base: opened?.base ?? open(isCopy ? (stage.below[0] ?? workspace) : workspace, 'theirs'),
       upper: isCopy ? null : open(stage.content, 'ours'),
       masked: new Set(onView ? [] : given.masked),
+      hidden: new Set(given.masked),
       copied: new Map(record.copied?.map(([folder, names]) => [folder, new Set(names)])),
       placed: new Map(record.placed),
       overlaid: new Map(overlaidFolders),

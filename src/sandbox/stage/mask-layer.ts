@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { statOf, uniqueName } from '../../host/files.ts';
 import { removeTree } from '../../host/remove-tree.ts';
 import { foldersAbove } from '../../kernel/text/folders-above.ts';
 import { copyLook } from './copy-tree.ts';
+import { copyMaskLook, makeMask, maskLookOf } from './mask-file.ts';
 
 /**
- * Makes layers of masks: for each hidden path an empty file without permissions under the same name, to lie over the
+ * Makes layers of masks: for each hidden path a file without content that nobody may read under the same name, to lie over the
  * workspace. A hidden folder is masked by a file, too: a folder would be merged with the one below it. The folders above
  * look like the real ones, since the topmost layer says how a folder looks.
  */
@@ -17,15 +18,26 @@ export interface MaskLayers {
 }
 
 export function createMaskLayers(parent: string): MaskLayers {
+  /** By the path of each mask. */
+  const looks = new Map<string, string>();
+
+  function refresh(path: string, mask: string): void {
+    const stat = statOf(path);
+    if (stat === undefined || looks.get(mask) === maskLookOf(stat)) return;
+    copyMaskLook(mask, stat);
+    looks.set(mask, maskLookOf(stat));
+  }
+
   return {
     layerFor(workspace, hidden) {
       const masks = outermost(hidden);
       // The workspace itself first, a folder before those in it.
       const folders = [...new Set(['.', ...masks.flatMap(foldersAbove)])].sort();
-      const looks = folders.map((path) => lookOf(join(workspace, path)));
-      const key = hash('sha256', JSON.stringify([workspace, masks, looks]), 'hex').slice(0, 32);
+      const around = folders.map((path) => lookOf(join(workspace, path)));
+      const key = hash('sha256', JSON.stringify([workspace, masks, around]), 'hex').slice(0, 32);
       const layer = join(parent, `masks-${key}`);
       if (!existsSync(layer)) make(layer, { workspace, masks, folders });
+      for (const path of masks) refresh(join(workspace, path), join(layer, path));
       for (const path of folders) copyTimes(join(workspace, path), join(layer, path));
       return layer;
     },
@@ -36,7 +48,7 @@ export function createMaskLayers(parent: string): MaskLayers {
 function make(layer: string, given: { workspace: string; masks: readonly string[]; folders: readonly string[] }): void {
   const draft = join(dirname(layer), uniqueName('draft'));
   for (const path of given.folders) mkdirSync(join(draft, path), { recursive: true });
-  for (const path of given.masks) writeFileSync(join(draft, path), '', { mode: 0o000 });
+  for (const path of given.masks) makeMask(join(draft, path));
   for (const path of given.folders.toReversed()) {
     const stat = statOf(join(given.workspace, path));
     if (stat !== undefined) copyLook(join(draft, path), stat);

@@ -11,14 +11,15 @@ import type { OpenFolder } from './open-folder.ts';
 const MAX_AT_ONCE_BYTES = 512 * 1024;
 const MAX_HASHED_IN_ALL_BYTES = 4 * MAX_HASHED_BYTES;
 const PERMISSIONS = 0o7777;
+const READ_OR_WRITE = 0o666;
 
 export function modeOf({ mode }: Stats): number {
   return mode & PERMISSIONS;
 }
 
-/** Whether it is an empty file that nobody may open, as it lies over a hidden path. */
+/** Whether it is a file that nobody may read or write, as it lies over a hidden path. */
 export function isMask(stat: Stats): boolean {
-  return stat.isFile() && stat.size === 0 && modeOf(stat) === 0;
+  return stat.isFile() && (modeOf(stat) & READ_OR_WRITE) === 0;
 }
 
 /** Different for an entry that anybody has changed since, or put in the place of another. */

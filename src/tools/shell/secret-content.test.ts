@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandWorkspace } from '../../testing/command-workspace.ts';
 import type { TempWorkspace } from '../../testing/temp-workspace.ts';
@@ -23,6 +23,8 @@ beforeAll(async () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', ws.root, '-c', 'user.email=a@b.c', '-c', 'user.name=t', ...args], { stdio: 'ignore' });
   git('init', '-q');
+  // Git opens a file again that is as new as its index.
+  for (const name of ['notes.txt', 'open.txt']) utimesSync(ws.file(name), 1e9, 1e9);
   git('add', 'open.txt', 'notes.txt');
   git('commit', '-qm', 'first');
   git('remote', 'add', 'origin', `https://ana:${VALUE}@example.org/x.git`);
@@ -60,6 +62,29 @@ test('git works beside it: a hidden file is no change, its credentials stay read
   await run('echo more >>open.txt; git add open.txt');
   expect(await run('git hash-object notes.txt')).toMatch(/denied|could not open/i);
   expect(readFileSync(ws.file('notes.txt'), 'utf8')).toBe(FILES['notes.txt']);
+});
+
+test('a tracked file that is hidden does not stand in the way of git, and its content is committed as it was', async () => {
+  const commit = 'git -c user.name=t -c user.email=a@b.c commit -qam second';
+  const text = await run(
+    `git status --short notes.txt; echo line >>open.txt; git add -u && ${commit} && git status -sb -uno`,
+  );
+  expect(text).toContain('[exit code 0');
+  expect(text).not.toMatch(/^.?.? ?notes\.txt/m);
+  const show = (path: string) => execFileSync('git', ['-C', ws.root, 'show', `HEAD:${path}`], { encoding: 'utf8' });
+  expect(show('notes.txt')).toBe(FILES['notes.txt']);
+  expect(show('open.txt')).toContain('line');
+});
+
+test.each([
+  'mv notes.txt moved.txt',
+  'ln notes.txt moved.txt; rm notes.txt',
+  'v=.en; mv ${v}v moved.txt; mv src/config.ts moved.ts',
+])('no hidden file is lost, and no mask is kept in its place: %s', async (command) => {
+  await run(command);
+  expect(readFileSync(ws.file('notes.txt'), 'utf8')).toBe(FILES['notes.txt']);
+  expect(readFileSync(ws.file('src/config.ts'), 'utf8')).toBe(FILES['src/config.ts']);
+  expect([existsSync(ws.file('moved.txt')), existsSync(ws.file('moved.ts'))]).toEqual([false, false]);
 });
 
 test('a process in the background sees no secret that comes while it runs', async () => {
