@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import { findText, type TextMatch, toLines } from './match-text.ts';
+import { createYielder } from '../../kernel/yielding.ts';
+import { findText, MAX_LOOSE_CHARS, type TextMatch, toLines } from './match-text.ts';
 
 export interface Edit {
   readonly old: string;
@@ -18,20 +19,22 @@ export interface EditReport {
 const MAX_LISTED_LINES = 100;
 
 /** Applies each edit to the result of the one before. A failure says which edit, why, and what the file has instead. */
-export function applyEdits(
+export async function applyEdits(
   original: string,
   edits: readonly Edit[],
   path: string,
-): Result<{ text: string; reports: EditReport[] }> {
+): Promise<Result<{ text: string; reports: EditReport[] }>> {
+  const yielder = createYielder();
   let text = original;
   const reports: EditReport[] = [];
   for (const [index, edit] of edits.entries()) {
+    if (yielder.isDue()) await yielder.pause();
     const which = edits.length === 1 ? '' : `Edit ${index + 1} of ${edits.length}: `;
     const problem = problemOf(edit);
     if (problem !== undefined) return fail('INVALID_INPUT', `${which}${problem} Nothing was changed.`, { edit: index });
     const found = findText(text, edit.old, edit.new);
     if (found === null) {
-      const message = `${which}old text not found in ${path}. ${describeNearMiss(text, edit.old)} Nothing was changed.`;
+      const message = `${which}old text not found in ${path}. ${describeFailure(text, edit.old)} Nothing was changed.`;
       return fail('INVALID_INPUT', message, { edit: index });
     }
     const lines = linesAt(text, found.places.slice(0, MAX_LISTED_LINES));
@@ -76,13 +79,21 @@ function listed(lines: readonly number[], total: number): string {
   return total <= 20 ? lines.join(', ') : `${lines.slice(0, 20).join(', ')} and ${total - 20} more`;
 }
 
+/** Of a large file the beginning is compared, for the message of a failure. */
 const MAX_LINES = 50_000;
+const MAX_COMPARED_CHARS = MAX_LOOSE_CHARS;
 /** Bounds the comparison of words with every line. */
 const MAX_ANCHOR = 200;
 
+function describeFailure(text: string, old: string): string {
+  const near = describeNearMiss(text, old);
+  if (text.length <= MAX_LOOSE_CHARS) return near;
+  return `The file is so large that only exactly the same text counts, with its blanks and line endings: find it with grep. ${near}`;
+}
+
 /** Describes the closest match and its first difference, for the message of a failed edit. */
 function describeNearMiss(text: string, old: string): string {
-  const lines = toLines(text).slice(0, MAX_LINES);
+  const lines = toLines(text.slice(0, MAX_COMPARED_CHARS), MAX_LINES);
   const wanted = old.split(/\r?\n/).slice(0, 200);
   const scores = new Map<number, number>();
   const places = new Map<string, number[]>();

@@ -128,6 +128,15 @@ test('a file too large to edit is refused with a way out', async () => {
   expect(refused.error).toMatchObject({ code: 'TOO_LARGE', message: expect.stringContaining('use a command') });
 });
 
+test('in a very large file only the exact text counts, and the failure says so and what the file begins with', async () => {
+  await using ws = await tempWorkspace({ files: { 'big.txt': `one  two\n${'line of text\n'.repeat(400_000)}last\n` } });
+  const edit = (old: string) => ws.call('edit_file', { path: 'big.txt', edits: [{ old, new: 'x' }] });
+  const { error } = await edit('  one  two\n');
+  expect(error).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('find it with grep') });
+  expect(error?.message).toContain('closest text is in lines 1');
+  expect((await edit('last\n')).ok).toBe(true);
+});
+
 test('occurrences that overlap are several', async () => {
   await using ws = await tempWorkspace({ files: { 'a.txt': 'xaaay' } });
   const edited = await ws.call('edit_file', { path: 'a.txt', edits: [{ old: 'aa', new: 'b' }] });

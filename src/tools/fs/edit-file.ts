@@ -51,7 +51,7 @@ export const editFile = defineTool({
   async plan(given, ctx) {
     const touched: readonly Access[] = [{ kind: 'fs.write', path: given.path }];
     const read = await ctx.files.readText(given.path);
-    const planned = read.ok ? planEdits(given, read.value) : read;
+    const planned = read.ok ? await planEdits(given, read.value) : read;
     return planned.ok ? planned : planFailure(planned, touched);
   },
 
@@ -77,11 +77,11 @@ interface EditPlan extends Plan {
   readonly diff: string;
 }
 
-function planEdits(given: EditInput, read: TextFile): Result<EditPlan> {
+async function planEdits(given: EditInput, read: TextFile): Promise<Result<EditPlan>> {
   const { path, edits, version } = given;
   const isStale = version !== undefined && version !== read.version;
   // A stale edit is refused by its version, with a diff of the changes since.
-  const edited = isStale ? ok({ text: read.text, reports: [] }) : applyEdits(read.text, edits, path);
+  const edited = isStale ? ok({ text: read.text, reports: [] }) : await applyEdits(read.text, edits, path);
   if (!edited.ok) return edited;
   const { text, reports } = edited.value;
   return ok({

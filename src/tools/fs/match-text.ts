@@ -22,10 +22,14 @@ export interface TextMatches {
 /** Up to this length the engine's own search is used, which is faster but quadratic for long repetitive texts. */
 const LONG_TEXT_CHARS = 250;
 
+/** Longer texts are matched exactly alone: comparing every line holds up other work for seconds, and takes ten times their memory. */
+export const MAX_LOOSE_CHARS = 4 * 1024 * 1024;
+
 /** Returns every match of `old` by the first strategy that finds any; null when none does. */
 export function findText(text: string, old: string, replacement: string): TextMatches | null {
   const exact = placesOf(text, old);
   if (exact.length > 0) return { strategy: 'exact', matches: findExact(text, old, replacement, exact), places: exact };
+  if (text.length > MAX_LOOSE_CHARS) return null;
   // CRLF in the old text means the file's own line endings in the new one too.
   const plain = old.includes('\r\n') ? replacement.replace(/\r\n/g, '\n') : replacement;
   const lines = toLines(text);
@@ -64,9 +68,10 @@ export interface TextLine {
   readonly end: number;
 }
 
-export function toLines(text: string): TextLine[] {
+/** Returns the first lines of a text; without `most` all of them. */
+export function toLines(text: string, most = Number.POSITIVE_INFINITY): TextLine[] {
   const lines: TextLine[] = [];
-  for (let start = 0; start <= text.length; ) {
+  for (let start = 0; start <= text.length && lines.length < most; ) {
     const newline = text.indexOf('\n', start);
     const next = newline < 0 ? text.length + 1 : newline + 1;
     const stop = newline < 0 ? text.length : newline;
