@@ -1,6 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { fail, ok, type Result } from '../kernel/result.ts';
 import type { FileInfo } from '../kernel/world/workspace.ts';
+import { errnoOf } from './errno.ts';
+import type { Folder } from './folder.ts';
 import { shortPath } from './parse-path.ts';
 import type { ResolvedPath } from './walk-path.ts';
 
@@ -54,6 +56,22 @@ export function readWhole({ fd, stat }: OpenFile, maxBytes: number): Buffer {
     length += read;
   }
   return buffer.subarray(0, length);
+}
+
+/** The content of a file in a folder, up to the limit. Null when there is none, or it cannot be read. */
+export function readEntry(folder: Folder, name: string, maxBytes: number): Buffer | null {
+  try {
+    const opened = openFile({ folder, name, path: folder.pathOf(name), stat: folder.stat(name), via: [], made: [] });
+    if (!opened.ok) return null;
+    try {
+      return readWhole(opened.value, maxBytes);
+    } finally {
+      closeSync(opened.value.fd);
+    }
+  } catch (thrown) {
+    if (errnoOf(thrown) === undefined) throw thrown;
+    return null;
+  }
 }
 
 export function infoOf(path: string, stat: Stats): FileInfo {

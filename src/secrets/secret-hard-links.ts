@@ -1,9 +1,13 @@
+import { isGitConfig } from '../git/credentials.ts';
 import type { Folder } from '../host/folder.ts';
+import { MAX_WHOLE_BYTES, readEntry } from '../host/open-file.ts';
 import { shortPath } from '../host/parse-path.ts';
 import { visitTree } from '../host/visit-tree.ts';
 import { fail, type Result } from '../kernel/result.ts';
 import { howToFree, secretDetails } from '../kernel/world/decided-files.ts';
 import { type FilePolicy, liesUnwalked } from '../kernel/world/file-policy.ts';
+import { judgeSecretFile } from './judge-secret-file.ts';
+import { isReadAlike } from './secret-in-file.ts';
 
 const FRESH_MS = 1000;
 /** Coarser than the clock of any common file system. */
@@ -34,10 +38,10 @@ export interface HardLinkOptions {
   readonly images?: Folder | null;
 }
 
-/** The names that a file with several has in the workspace, as far as it is walked. */
+/** The names that a file with several has in the workspace, as far as it is walked. It is sensitive if it is so by one of them. */
 interface LinkedFile {
   readonly nlink: number;
-  names: number;
+  readonly paths: string[];
   isSensitive: boolean;
 }
 
@@ -95,13 +99,13 @@ export class SecretHardLinks {
   async #leadsOutside(file: SharedFile): Promise<boolean> {
     const { policy } = this.#tree;
     if (liesUnwalked(file.path) || policy.countedSecrets(file.path) !== 'all') return false;
-    const short = (await this.#linked([file], ({ names, nlink }) => names < nlink)).get(file);
+    const short = (await this.#linked([file], ({ paths, nlink }) => paths.length < nlink)).get(file);
     if (short === undefined) return false;
     const identity = this.#identity(file.stat);
     const key = `${identity}:${file.stat.ctimeMs}`;
     if ((this.#explained.get(key) ?? 0) > Date.now()) return false;
     const startedAt = Date.now();
-    if (short.names + (await this.#namesElsewhere(identity)) < short.nlink) return true;
+    if (short.paths.length + (await this.#namesElsewhere(identity)) < short.nlink) return true;
     if (this.#explained.size >= MAX_EXPLAINED) this.#explained.clear();
     if (isSettled(file, startedAt)) this.#explained.set(key, startedAt + FRESH_MS);
     return false;
@@ -133,10 +137,15 @@ export class SecretHardLinks {
     await visitTree(top, ({ folder, name, type }) => {
       const stat = type === 'file' ? folder.stat(name) : null;
       if (stat === null || stat.nlink < 2) return 'enter';
-      const linked = files.get(this.#identity(stat)) ?? { nlink: stat.nlink, names: 0, isSensitive: false };
-      linked.names++;
-      if (policy.judge(folder.pathOf(name)).access === 'hidden') linked.isSensitive = true;
+      const linked = files.get(this.#identity(stat)) ?? { nlink: stat.nlink, paths: [], isSensitive: false };
       files.set(this.#identity(stat), linked);
+      const path = folder.pathOf(name);
+      linked.isSensitive ||= policy.judge(path).access === 'hidden';
+      const others = linked.paths.filter((other) => !isJudgedAlike(policy, path, other));
+      linked.paths.push(path);
+      if (linked.isSensitive || others.length === 0) return 'enter';
+      const bytes = readEntry(folder, name, MAX_WHOLE_BYTES);
+      linked.isSensitive = bytes !== null && linked.paths.some((each) => judgeSecretFile(policy, each, bytes) !== null);
       return 'enter';
     });
     return { startedAt, files };
@@ -167,6 +176,12 @@ export class SecretHardLinks {
 }
 
 const MAX_EXPLAINED = 10_000;
+
+/** Whether a content is a secret under both names, or under neither: then whoever reads it by one of them finds out. */
+function isJudgedAlike(policy: FilePolicy, path: string, other: string): boolean {
+  const isSameCount = policy.countedSecrets(path) === policy.countedSecrets(other);
+  return isSameCount && isGitConfig(path) === isGitConfig(other) && isReadAlike(path, other);
+}
 
 /** A new hard link changes the ctime, so an earlier walk no longer counts. */
 function isSettled({ stat }: SharedFile, startedAt: number): boolean {

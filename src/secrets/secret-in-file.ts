@@ -13,13 +13,22 @@ const TRANSLATION = /(?:^|\/)(?:locales?|i18n|lang|translations?)\//i;
  * and `to` only those of which a part stands between these positions.
  */
 export function secretIn(path: string, bytes: Buffer, { from = 0, to = bytes.length } = {}): FoundSecret | undefined {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  const isDoubtful = CODE_OR_TEXT.test(name) || EXAMPLE.test(name) || TRANSLATION.test(path);
+  const isDoubtful = isPasswordDoubtful(path);
   const isMeant = ({ name: kind, start, end }: FoundSecret) =>
     start < to && end > from && !(isDoubtful && kind === PASSWORD);
   const text = textOf(bytes);
   const found = findSecrets(text).find(isMeant);
   return found ?? (tellsOfSecrets(path) ? [...randomValues(text)].find(isMeant) : undefined);
+}
+
+/** Whether two names of one file let its content be read in the same way. */
+export function isReadAlike(path: string, other: string): boolean {
+  return isPasswordDoubtful(path) === isPasswordDoubtful(other) && tellsOfSecrets(path) === tellsOfSecrets(other);
+}
+
+function isPasswordDoubtful(path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return CODE_OR_TEXT.test(name) || EXAMPLE.test(name) || TRANSLATION.test(path);
 }
 
 /** Bytes as characters, so that what is no text is looked into as well. */

@@ -1,8 +1,5 @@
-import { closeSync } from 'node:fs';
 import { gitCredentialsIn, isGitConfig } from '../git/credentials.ts';
-import { errnoOf } from '../host/errno.ts';
-import type { Folder } from '../host/folder.ts';
-import { openFile, readWhole } from '../host/open-file.ts';
+import { readEntry } from '../host/open-file.ts';
 import { visitTree } from '../host/visit-tree.ts';
 
 import { decodedForms, encodedForms, halvesOf } from './secret-encodings.ts';
@@ -65,7 +62,7 @@ export class SecretValues {
       const path = folder.pathOf(name);
       const isGit = isGitConfig(path);
       if (type !== 'file' || (!isGit && policy.judgeEntry(folder.path, name).access !== 'hidden')) return 'enter';
-      const content = contentOf(folder, name);
+      const content = readEntry(folder, name, MAX_FILE_BYTES)?.toString('utf8') ?? '';
       const known = values.size;
       for (const { value, isSecret } of isGit ? credentialsIn(content) : valuesIn(content)) {
         const before = values.get(value);
@@ -106,19 +103,4 @@ function isOneRandomWord(value: string): boolean {
 
 function isOrdinary(value: string): boolean {
   return /^[a-z]+$/i.test(value) || /^[\d.,:-]+$/.test(value) || /^(\.{0,2}\/|https?:\/\/[^@]*$)/.test(value);
-}
-
-function contentOf(folder: Folder, name: string): string {
-  try {
-    const opened = openFile({ folder, name, path: folder.pathOf(name), stat: folder.stat(name), via: [], made: [] });
-    if (!opened.ok) return '';
-    try {
-      return readWhole(opened.value, MAX_FILE_BYTES).toString('utf8');
-    } finally {
-      closeSync(opened.value.fd);
-    }
-  } catch (thrown) {
-    if (errnoOf(thrown) === undefined) throw thrown;
-    return '';
-  }
 }

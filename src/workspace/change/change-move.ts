@@ -14,6 +14,7 @@ import { syncFolder } from './copy-tree.ts';
 import { moveName } from './move-name.ts';
 import { leadsAsPlanned } from './planned-place.ts';
 import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
+import { refuseSecretMoves } from './refuse-secret-moves.ts';
 import { folderMaker, rehearseBelowMissing, wouldMake } from './rehearsal.ts';
 import { rehearsedVersion } from './rehearsed-version.ts';
 import { removeCreatedFolders } from './remove-created-folders.ts';
@@ -30,6 +31,11 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
   if (from.stat === null) {
     from.folder.close();
     return notFound(from.path || '.');
+  }
+  const moved = await movedTree(root, from);
+  if (!moved.ok) {
+    from.folder.close();
+    return moved;
   }
   const becomes = typeOf(from.stat);
   const target = root.locate(change.to, { last: 'keep', make: folderMaker(writer), becomes });
@@ -52,7 +58,7 @@ export async function prepareMove(writer: Writer, change: Move): Promise<Result<
   };
 
   try {
-    const refused = await mayMove(writer, from, to, change);
+    const refused = await mayMove(writer, change, { from, to, below: moved.value });
     if (!refused.ok) return failed(refused);
     const type = typeOf(from.stat);
     const digest = type === 'file' ? digestIn(contentOf(from)) : null;
@@ -116,7 +122,25 @@ async function imaginedMove(
   }
 }
 
-async function mayMove(writer: Writer, from: ResolvedPath, to: ResolvedPath, change: Move): Promise<Result<void>> {
+/** The paths below what is to be moved. Refuses what must not get another name: a secret, and a folder with one. */
+async function movedTree(root: WorkspaceRoot, from: ResolvedPath): Promise<Result<readonly string[]>> {
+  if (from.name === '') return fail('PERMISSION_DENIED', IS_WORKSPACE);
+  const below = await treeBelow(root, from);
+  if (!below.ok) return below;
+  const { paths } = below.value;
+  const refused = await refuseSecretMoves(root, from, paths);
+  return refused.ok ? ok(paths) : refused;
+}
+
+const IS_WORKSPACE = 'The workspace itself cannot be moved.';
+
+interface MovedPlaces {
+  readonly from: ResolvedPath;
+  readonly to: ResolvedPath;
+  readonly below: readonly string[];
+}
+
+async function mayMove(writer: Writer, change: Move, { from, to, below }: MovedPlaces): Promise<Result<void>> {
   const { root, secrets } = writer;
   for (const [given, spot] of [
     [change.from, from],
@@ -125,7 +149,7 @@ async function mayMove(writer: Writer, from: ResolvedPath, to: ResolvedPath, cha
     const same = leadsAsPlanned(writer, given, spot);
     if (!same.ok) return same;
   }
-  if (from.name === '' || to.name === '') return fail('PERMISSION_DENIED', 'The workspace itself cannot be moved.');
+  if (to.name === '') return fail('PERMISSION_DENIED', IS_WORKSPACE);
   if (typeOf(from.stat as NonNullable<ResolvedPath['stat']>) === 'other') {
     return fail('INVALID_PATH', `${shortPath(from.path)} is a pipe, a socket or a device, not a file.`);
   }
@@ -146,8 +170,7 @@ async function mayMove(writer: Writer, from: ResolvedPath, to: ResolvedPath, cha
     const secret = spot.stat?.isFile() ? await secrets.refuse(spot.path, spot.stat) : undefined;
     if (secret !== undefined) return secret;
   }
-  const below = await treeBelow(root, from);
-  return below.ok ? staysOrdinary(root, below.value.paths, from.path, to.path) : below;
+  return staysOrdinary(root, below, from.path, to.path);
 }
 
 /** Refuses a move by which a file in the folder would become protected: its approval was never asked for. */

@@ -1,11 +1,14 @@
 import { readSync } from 'node:fs';
-import { holdsGitCredential } from '../../git/credentials.ts';
+import { holdsGitCredential, isGitConfig } from '../../git/credentials.ts';
+import { MAX_WHOLE_BYTES, type OpenFile, readWhole } from '../../host/open-file.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import { fail, type Result } from '../../kernel/result.ts';
 import { howToFree, secretDetails } from '../../kernel/world/decided-files.ts';
+import type { Yielder } from '../../kernel/yielding.ts';
 import { MAX_KEY_LENGTH } from '../../secrets/find-secrets.ts';
 import { isCounted } from '../../secrets/judge-secret-file.ts';
 import { secretIn } from '../../secrets/secret-in-file.ts';
+import { secretInOpenFile } from '../../secrets/secret-in-open-file.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
 import type { RawWindow } from './line-window.ts';
 
@@ -17,6 +20,18 @@ export function secretWithheld(root: WorkspaceRoot, path: string, bytes: Buffer)
     return fail('PERMISSION_DENIED', message, { ...secretDetails(root.policy, path) });
   }
   return withheld(root, path, secretIn(path, bytes)?.name);
+}
+
+/** The same of an open file, however large. */
+export async function openWithheld(
+  root: WorkspaceRoot,
+  path: string,
+  { file, yielder }: { readonly file: OpenFile; readonly yielder: Yielder },
+): Promise<Result<never> | undefined> {
+  if (isGitConfig(path)) return secretWithheld(root, path, readWhole(file, MAX_WHOLE_BYTES));
+  if (root.policy.countedSecrets(path) === 'none') return undefined;
+  const secret = await secretInOpenFile({ fd: file.fd, size: file.stat.size, path }, yielder);
+  return withheld(root, path, secret ?? undefined);
 }
 
 /** The same of a window of a large file: a secret counts of which a part stands in the window. */
