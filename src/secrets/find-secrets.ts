@@ -1,5 +1,6 @@
 import { escapeRegex } from '../kernel/text/escape.ts';
-import { isPlaceholder, isPlaceholderKey, isPlaceholderToken, isRandom, isTypedPassword } from './secret-likeness.ts';
+import { KEY_MARKS, privateKeys } from './content/private-keys.ts';
+import { isPlaceholder, isPlaceholderToken, isRandom, isTypedPassword } from './secret-likeness.ts';
 import { isSecretKey } from './secret-names.ts';
 import { CONNECTION_STRING, SECRET_SHAPES } from './secret-shapes.ts';
 
@@ -19,46 +20,8 @@ export const PRIVATE_KEY = 'private key';
  * `<token>` or `${TOKEN}` are none. It takes time linear in the text.
  */
 export function findSecrets(text: string): readonly FoundSecret[] {
-  return [...privateKeys(text), ...tokens(text), ...passwordsInAddresses(text), ...assignedValues(text)];
-}
-
-/**
- * By a mark that every key of a kind has. Between the head of a key and its body stand line breaks, also as `\n` in JSON,
- * and what joins strings in source code.
- */
-const KEYS = [
-  {
-    mark: 'PRIVATE KEY',
-    shape:
-      /-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}(?:[\s"'+,]|\\{1,2}[nr])+(?:[A-Za-z0-9+/=_-]{8,}|Proc-Type:|Version:|Comment:)/,
-  },
-  { mark: 'Private-Lines:', shape: /Private-Lines: \d+\s+[A-Za-z0-9+/=]{8,}/ },
-  { mark: '"d"', shape: /"d"\s{0,4}:\s{0,4}"[\w-]{40,}"/ },
-];
-const [BEFORE_MARK, AFTER_MARK] = [40, 200];
-const END_OF_KEY = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?(?: ?-{4,5})?|$/;
-/** Longer than keys are. */
-export const MAX_KEY_LENGTH = 16 * 1024;
-
-function* privateKeys(text: string): Generator<FoundSecret> {
-  for (const { mark, shape } of KEYS) {
-    if (mark === '"d"' && !text.includes('"kty"')) continue;
-    for (let at = text.indexOf(mark); at !== -1; ) {
-      const from = Math.max(0, at - BEFORE_MARK);
-      const match = shape.exec(text.slice(from, at + AFTER_MARK));
-      const start = from + (match?.index ?? 0);
-      const isKey = match !== null && start <= at && !isPlaceholderKey(lastWord(match[0]));
-      const ending = isKey ? END_OF_KEY.exec(text.slice(start, start + MAX_KEY_LENGTH)) : null;
-      const length = ending === null ? 0 : ending.index + ending[0].length;
-      const end = Math.max(at + mark.length, start + length);
-      if (isKey) yield { name: PRIVATE_KEY, start, end };
-      at = text.indexOf(mark, end);
-    }
-  }
-}
-
-function lastWord(text: string): string {
-  return /[\w+/=-]+(?=\W*$)/.exec(text)?.[0] ?? '';
+  const keys = [...privateKeys(text)].map((place) => ({ name: PRIVATE_KEY, ...place }));
+  return [...keys, ...tokens(text), ...passwordsInAddresses(text), ...assignedValues(text)];
 }
 
 /**
@@ -68,8 +31,7 @@ function lastWord(text: string): string {
 export function secretMarks(): string {
   const begins = SECRET_SHAPES.flatMap((shape) => shape.begins).map(escapeRegex);
   const unnamed = SECRET_SHAPES.filter((shape) => shape.begins.length === 0).map(({ source }) => source);
-  const keys = KEYS.map(({ mark }) => mark);
-  return [...keys, ...begins, ...unnamed, ADDRESS.source, ASSIGNED].join('|');
+  return [...KEY_MARKS, ...begins, ...unnamed, ADDRESS.source, ASSIGNED].join('|');
 }
 
 /** Passwords in addresses have a look of their own. */

@@ -38,6 +38,14 @@ describe.each([
   });
 });
 
+test('a private key of 40 KB is hidden piece by piece, and a mention of its marks is not', () => {
+  const key = `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n${`${'AbC9'.repeat(16)}\n`.repeat(620)}-----END PGP PRIVATE KEY BLOCK-----`;
+  const pieces = `before ${key} after`.match(/[\s\S]{1,500}/g) ?? [];
+  expect(told(pieces).join('')).toBe('before [redacted] after');
+  const mention = 'between -----BEGIN PRIVATE KEY----- and -----END PRIVATE KEY----- stands the key';
+  expect(told([...mention]).join('')).toBe(mention);
+});
+
 test('what cannot be the beginning of a secret is told at once', () => {
   expect(told(['Downloading files...', ' done: 50%', 'q'])).toEqual(['Downloading files...', ' done: 50%', 'q', '']);
   expect(told(['it is cor', 'rupt', ' cor'])).toEqual(['it is ', 'corrupt', ' ', 'cor']);

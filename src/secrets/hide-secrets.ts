@@ -1,7 +1,8 @@
 import { fail, type Result } from '../kernel/result.ts';
 import { escapeRegex } from '../kernel/text/escape.ts';
+import { MAX_KEY_LENGTH } from './content/private-keys.ts';
 import { isNamedSecret, isSecretKey } from './secret-names.ts';
-import { HIDDEN, secretBegins, TOKENS } from './token-shapes.ts';
+import { beginsKey, HIDDEN, secretBegins, TOKENS } from './token-shapes.ts';
 
 /** Hides secrets in records: texts with the shape of a token, known values, and values under a name such as `password`. */
 export interface SecretHider {
@@ -21,7 +22,7 @@ export interface SecretHider {
 const MIN_TOKEN_LENGTH = HIDDEN.length;
 /** Shorter values would hide ordinary words. */
 const MIN_VALUE_LENGTH = 8;
-/** Characters held back until more text comes: longer than private keys are. */
+/** Characters held back until more text comes: longer than any secret but a private key. */
 const MAX_HELD_BACK = 16 * 1024;
 
 /** `known` are values such as tokens of the environment. */
@@ -78,7 +79,8 @@ export function createHider(known: readonly string[] = []): SecretHider {
         const mayGoOn = end === text.length && !kept.includes(found);
         if (end > length || mayGoOn) length = Math.min(length, index);
       }
-      return text.length - length > MAX_HELD_BACK ? text.length : length;
+      const most = beginsKey(text.slice(length)) ? MAX_KEY_LENGTH : MAX_HELD_BACK;
+      return text.length - length > most ? text.length : length;
     },
     learn(value) {
       if (values.includes(value)) return;

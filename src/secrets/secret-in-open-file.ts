@@ -1,6 +1,7 @@
 import { readSync } from 'node:fs';
 import type { Yielder } from '../kernel/yielding.ts';
-import { MAX_KEY_LENGTH, PRIVATE_KEY } from './find-secrets.ts';
+import { MAX_KEY_LENGTH } from './content/private-keys.ts';
+import { PRIVATE_KEY } from './find-secrets.ts';
 import { secretIn } from './secret-in-file.ts';
 
 /** So much is looked into between two checks whether other work should run. */

@@ -1,10 +1,14 @@
 import { escapeRegex } from '../kernel/text/escape.ts';
+import { KEY_BEGIN, KEY_BODY, KEY_END } from './content/private-keys.ts';
 import { CONNECTION_STRING, SECRET_SHAPES, type SecretShape } from './secret-shapes.ts';
 
 /** Put in the place of a secret. */
 export const HIDDEN = '[redacted]';
 
-const PRIVATE_KEY = String.raw`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`;
+/** So much before the body of a key: the end of its first line, headers, and what stands before a line. */
+const MAX_BEFORE_BODY = 400;
+/** A head without a body, as in a sentence about keys, is none. Without its end a key is hidden to the end of the text. */
+const PRIVATE_KEY = `${KEY_BEGIN}(?=[\\s\\S]{0,${MAX_BEFORE_BODY}}?(?<![\\w+/=-])${KEY_BODY})[\\s\\S]*?(?:${KEY_END}|$)`;
 /** The beginnings of shapes that begin with no fixed letters: tokens of Telegram and Discord. */
 const BEGUN_UNNAMED = String.raw`\d{1,10}(?::[\w-]*)?|[MNO][\w-]{20,}[\w.-]*`;
 
@@ -38,9 +42,18 @@ export const LOG_SHAPES = [
 
 const KEY = '-----BEGIN ';
 const BEGUN_WORD = new RegExp(String.raw`\b(?:${SECRET_SHAPES.flatMap(begunForms).join('|')}|${BEGUN_UNNAMED})$`);
-const BEGUN_KEY = new RegExp(`${KEY}[A-Z -]*$`);
+const BEGUN_KEY = new RegExp(
+  `${KEY}[A-Z0-9 -]*$|${KEY_BEGIN}(?![\\s\\S]{0,${MAX_BEFORE_BODY}}?(?<![\\w+/=-])${KEY_BODY})[\\s\\S]{0,${MAX_BEFORE_BODY}}$`,
+);
 /** A longer text after such a beginning has its shape already, or never gets it. */
-const MAX_TAIL_LENGTH = 256;
+const MAX_TAIL_LENGTH = 512;
+
+/** Whether a text begins with the head of a private key. */
+export function beginsKey(text: string): boolean {
+  return WHOLE_HEAD.test(text);
+}
+
+const WHOLE_HEAD = new RegExp(`^${KEY_BEGIN}`);
 
 /** The position from which a text may begin one of these values, or a token. The length of the text if there is none. */
 export function secretBegins(text: string, values: readonly string[]): number {

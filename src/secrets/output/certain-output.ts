@@ -1,9 +1,9 @@
+import { MAX_KEY_LENGTH } from '../content/private-keys.ts';
+
 /** A line that is longer is passed on without its end: the output of a program that ends no line. */
 const MAX_LINE = 3 * 1024;
 /** Longer than any secret of one line. */
 const OVERLAP = 2 * 1024;
-/** Longer than private keys are. */
-const MAX_KEY = 64 * 1024;
 const MAX_PROMPT = 200;
 const PROMPT = /[?:>\])$#%]\s*$/;
 const KEY_BEGINS = '-----BEGIN ';
@@ -16,7 +16,7 @@ const KEY_ENDS = '-----END ';
 export function certainOutput(text: string): number {
   const key = openKey(text);
   const length = wholeLines(text);
-  return key !== undefined && key < length && text.length - key < MAX_KEY ? key : length;
+  return key !== undefined && key < length && text.length - key < MAX_KEY_LENGTH ? key : length;
 }
 
 function wholeLines(text: string): number {

@@ -5,7 +5,7 @@ import { shortPath } from '../../host/parse-path.ts';
 import { fail, type Result } from '../../kernel/result.ts';
 import { howToFree, secretDetails } from '../../kernel/world/decided-files.ts';
 import type { Yielder } from '../../kernel/yielding.ts';
-import { MAX_KEY_LENGTH } from '../../secrets/find-secrets.ts';
+import { MAX_KEY_LENGTH } from '../../secrets/content/private-keys.ts';
 import { isCounted } from '../../secrets/judge-secret-file.ts';
 import { secretIn } from '../../secrets/secret-in-file.ts';
 import { secretInOpenFile } from '../../secrets/secret-in-open-file.ts';
