@@ -214,13 +214,47 @@ describe('the access that is granted', () => {
     expect(decide('ask', rule, 'bash', env).byRule).toBeUndefined();
   });
 
-  test('mode strict runs no listed command with a variable that decides what it runs', () => {
-    const diff = (env: string[]) =>
-      decide('strict', strictCommands('bash'), 'bash', [
-        { kind: 'process.run', command: 'git diff', writes: 'stage', env },
-      ]).verdict;
-    expect(diff(['GIT_EXTERNAL_DIFF'])).toBe('deny');
-    expect(diff(['NO_COLOR'])).toBe('allow');
+  const strictDiff = (env: string[], riskyEnv: string[] = []) =>
+    decide('strict', strictCommands('bash'), 'bash', [
+      { kind: 'process.run', command: 'git diff', writes: 'stage', env, riskyEnv },
+    ]);
+
+  test.each([
+    ...[
+      'GIT_EXTERNAL_DIFF',
+      'MAKEFLAGS',
+      'MAKEFILES',
+      'PYTEST_PLUGINS',
+      'PYTEST_ADDOPTS',
+      'RUSTC_WRAPPER',
+      'CC',
+      'ANY',
+    ],
+    ...['JDK_JAVA_OPTIONS', 'GOFLAGS', 'DOTNET_STARTUP_HOOKS', 'OPENSSL_CONF', 'ZDOTDIR', 'GIT_AUTHOR_X', 'LC', 'HOME'],
+  ])('mode strict runs no listed command with the variable %s, which is not on its list', (name) => {
+    const { verdict, reason } = strictDiff([name]);
+    expect(verdict).toBe('deny');
+    expect(reason).toContain(`The variable ${name} is not on the list of harmless variables`);
+  });
+
+  test('mode strict passes harmless variables, unless the value of one may be run', () => {
+    const names = [
+      'NODE_ENV',
+      'CI',
+      'LANG',
+      'LC_ALL',
+      'TZ',
+      'PORT',
+      'DEBUG',
+      'FORCE_COLOR',
+      'NO_COLOR',
+      'TERM',
+      'COLUMNS',
+    ];
+    const more = ['LINES', 'PYTHONUNBUFFERED', 'PYTHONDONTWRITEBYTECODE', 'GIT_AUTHOR_NAME', 'GIT_COMMITTER_EMAIL'];
+    expect(strictDiff([...names, ...more]).verdict).toBe('allow');
+    const { verdict, reason } = strictDiff(['CI', 'DEBUG'], ['DEBUG']);
+    expect([verdict, reason]).toEqual(['deny', expect.stringContaining('The value of DEBUG has signs')]);
   });
 });
 

@@ -41,7 +41,7 @@ export function judgeRun(access: ProcessRun, subject: Subject, options: PolicyOp
   const words = judgement.parts.map((part) => judgePart(part, { mode, isRestricted }));
   const parts = [
     ...words,
-    ...(isRestricted || mode === 'strict' ? judgeVariables(access) : []),
+    ...(mode === 'strict' ? refuseVariables(access) : isRestricted ? judgeVariables(access) : []),
     ...judgeMounts(access, { mode, effects, isCovered: cover !== undefined }),
     ...(mode === 'strict' ? judgeUnagreed(access, judgement.parts, subject) : []),
   ].map((part) => applyMode(mode, part));
@@ -138,15 +138,29 @@ function staged(judged: AccessJudgement): AccessJudgement {
   return { ...judged, verdict: 'allow', rule: BY_CHANGES, reason: 'Its changes are judged before they are kept.' };
 }
 
+/** Only harmless variables pass in mode strict: nobody can list all those that some program obeys. */
+function refuseVariables({ env = [], riskyEnv = [] }: ProcessRun): AccessJudgement[] {
+  return env
+    .filter((name) => !isHarmlessVariable(name) || riskyEnv.includes(name))
+    .map((name) =>
+      askAboutVariable(
+        name,
+        isHarmlessVariable(name)
+          ? `The value of ${name} has signs that a program may run: write it without $ \` ; & | < > and \\.`
+          : `The variable ${name} is not on the list of harmless variables (CI, NODE_ENV, LANG, TZ, PORT, DEBUG, …), so it may decide what runs. Leave it out.`,
+      ),
+    );
+}
+
 /** Judges variables, which are beside the command line and may change what it runs. */
 function judgeVariables({ env = [] }: ProcessRun): AccessJudgement[] {
   return env
     .filter((name) => isObeyedVariable(name) && !isHarmlessVariable(name))
-    .map((name) => ({
-      ...{ verdict: 'ask', liftable: false, changes: false, rule: ENVIRONMENT },
-      what: `${name}=…`,
-      reason: `The variable ${name} may change what runs, whatever the rules say.`,
-    }));
+    .map((name) => askAboutVariable(name, `The variable ${name} may change what runs, whatever the rules say.`));
+}
+
+function askAboutVariable(name: string, reason: string): AccessJudgement {
+  return { what: `${name}=…`, verdict: 'ask', rule: ENVIRONMENT, reason, liftable: false, changes: false };
 }
 
 const IN_BACKGROUND = {

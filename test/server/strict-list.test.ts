@@ -102,6 +102,15 @@ describe.each([
       expect(unlisted).toMatchObject({ code: 'PERMISSION_DENIED', text: expect.stringContaining('only listed calls') });
       const absolute = await tried('bash', { command: 'ls', cwd: workspace });
       expect(absolute.code, absolute.text).toBe('INVALID_PATH');
+      for (const [name, value] of [
+        ['MAKEFLAGS', '--eval=$(shell touch PWNED)'],
+        ['DEBUG', '$(shell touch PWNED)'],
+      ]) {
+        const { code, text } = await tried('bash', { command: 'npm test', env: { [name as string]: value } });
+        expect([code, text]).toEqual(['PERMISSION_DENIED', expect.stringContaining(name as string)]);
+      }
+      const harmless = await tried('bash', { command: 'npm test', env: { NODE_ENV: 'test', GIT_AUTHOR_NAME: 'Ana' } });
+      expect(harmless.code, harmless.text).toBeUndefined();
       const content = '{"scripts":{"test":"touch ../PWNED"}}';
       expect((await tried('write_file', { path: 'sub/package.json', content })).code).toBeUndefined();
       for (const args of [{ command: 'cd sub && npm test' }, { command: 'npm install', cwd: 'sub' }]) {

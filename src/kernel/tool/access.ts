@@ -34,6 +34,8 @@ export type Access =
       readonly args?: readonly string[];
       /** Variables that the call sets for it. */
       readonly env?: readonly string[];
+      /** Those of them that may change what runs, by their name or their value. Left out: none. */
+      readonly riskyEnv?: readonly string[];
       /** Set by policy on the granted access: the command may reach the allowed hosts. */
       readonly network?: true;
       /** Set by policy too: the user's rule by which it runs, which also keeps its ordinary changes. */

@@ -1,6 +1,12 @@
-/** Variables that only change the output of a program. Any other variable in front of a command may change what runs. */
+/**
+ * Variables that only change the output of a program, or are data to it, such as an author's name. Any other variable in front of a command
+ * may change what runs.
+ */
 const HARMLESS =
-  /^(TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|NODE_ENV|RUST_BACKTRACE|RUST_LOG|LOG_LEVEL|DEBUG|VERBOSE|SOURCE_DATE_EPOCH)$/;
+  /^(TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|PORT|NODE_ENV|RUST_BACKTRACE|RUST_LOG|LOG_LEVEL|DEBUG|VERBOSE|SOURCE_DATE_EPOCH|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE))$/;
+
+/** A Makefile that uses a variable runs what these say in it: to make a variable of the environment is a text to expand. */
+const EXPANDED = /[$`;&|<>\\\n\r]/;
 
 /** Variables that a shell or the programs it starts obey: they decide what runs, or where it reads its settings. */
 const OBEYED =
@@ -11,7 +17,7 @@ const LOCALE = /^(LANG|LC_\w+)$/;
 const PLAIN_LOCALE = /^(C|POSIX|en_[A-Z]{2}|\w*\.utf-?8(@\w+)?)?$/i;
 
 export function isHarmlessVariable(name: string, value = ''): boolean {
-  return HARMLESS.test(name) || (LOCALE.test(name) && PLAIN_LOCALE.test(value));
+  return (HARMLESS.test(name) && !EXPANDED.test(value)) || (LOCALE.test(name) && PLAIN_LOCALE.test(value));
 }
 
 /** Without a value: whether any value of it is obeyed. */

@@ -4,6 +4,7 @@ import type { Access } from '../../kernel/tool/access.ts';
 import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool, type Rehearsal, type ToolContext } from '../../kernel/tool/tool.ts';
 import type { CommandRequest } from '../../kernel/world/commands.ts';
+import { isHarmlessVariable } from '../../kernel/world/environment.ts';
 import {
   callSeconds,
   commandEnvironment,
@@ -75,12 +76,14 @@ async function rehearseStart(request: CommandRequest, ctx: ToolContext): Promise
 }
 
 function accessOf({ command, background, cwd, env }: BashInput): Access {
+  const riskyEnv = Object.keys(env ?? {}).filter((name) => !isHarmlessVariable(name, env?.[name]));
   return {
     kind: 'process.run',
     command,
     writes: background ? 'background' : 'stage',
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env: Object.keys(env) }),
+    ...(riskyEnv.length > 0 && { riskyEnv }),
   };
 }
 
