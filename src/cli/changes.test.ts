@@ -229,3 +229,13 @@ test('a session collects what its calls change, from one command line to the nex
   expect(await collected(['collect', 's', '--end'])).toMatchObject({ code: 0, output: 'None.\n' });
   expect((await collected(['collect', 's', '--end'])).code).toBe(1);
 });
+
+test('[D13] a command that failed has a cross and its exit code, in the call and in history', {
+  timeout: LONG,
+}, async () => {
+  using fixture = place();
+  const call = await ran(fixture, ['call', 'bash', '--command', 'echo broken; exit 7']);
+  expect(call.output).toContain('✗ exit 7');
+  const { output } = await ran(fixture, ['history', '--tool', 'bash']);
+  expect(output).toMatch(/^✗ .* bash succeeded, exit 7/m);
+});

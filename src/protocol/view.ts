@@ -9,7 +9,13 @@ export const viewBlock = z
     z.object({ kind: z.literal('table'), columns: z.array(z.string()), rows: z.array(z.array(z.string())) }),
     z.object({ kind: z.literal('image'), mimeType: z.string(), base64: z.string(), alt: z.string() }),
     z.object({ kind: z.literal('files'), paths: z.array(z.string()) }),
-    z.object({ kind: z.literal('terminal'), text: z.string(), exitCode: z.number().nullable() }),
+    z.object({
+      kind: z.literal('terminal'),
+      text: z.string(),
+      exitCode: z.number().nullable().describe('Null while it runs, and after a signal'),
+      durationMs: z.number().nullable().describe('Null while it runs'),
+      title: z.string().optional().describe('The program, where the arguments of the call do not show it'),
+    }),
   ])
   .meta({ id: 'ViewBlock' });
 export type ViewBlock = z.infer<typeof viewBlock>;

@@ -157,13 +157,34 @@ test('changes are discarded with a word to the agent, in Chinese as well', LONG,
   expect(items[0].outcome.text).toContain('先写测试。');
 });
 
+test(
+  '[D13] a command that failed is shown so, with the end of its output, on its card, in history and in statistics',
+  LONG,
+  async () => {
+    const page = await app.open('/');
+    await callTool(page, 'bash', { command: 'seq 400; echo the end of it; exit 7' });
+    const card = callCard(page, 'bash').filter({ hasText: 'exit 7' }).last();
+    await card.getByText('Failed', { exact: true }).waitFor();
+    await card.locator('[data-exit]').getByText('✗ exit 7').waitFor();
+    expect(await card.getByText('the end of it').last().isVisible()).toBe(true);
+    const colour = '(element) => getComputedStyle(element).color';
+    const red = await card.locator('[data-phase=failed]').evaluate(colour);
+    expect(await card.locator('[data-exit]').evaluate(colour)).toBe(red);
+    await page.goto(`${app.server.running.url}/history`);
+    const row = page.getByRole('row', { name: /bash/ }).first();
+    await row.getByText('Failed · exit 7').waitFor();
+    await page.goto(`${app.server.running.url}/tools`);
+    const line = page.locator('tr', { has: page.getByRole('button', { name: 'bash', exact: true }) });
+    await line.getByText(/^[1-9]\d* %$/).waitFor();
+  },
+);
+
 test('a hint for what a command met is on its card, also after long output', LONG, async () => {
   const page = await app.open('/');
   const command = "seq 400; echo 'mv: Invalid cross-device link' >&2; exit 1";
   await callTool(page, 'bash', { command });
   const card = callCard(page, 'bash').filter({ hasText: 'seq 400' }).last();
   await card.locator('[data-effect]').getByText('exit 1').waitFor();
-  await card.getByRole('button').first().click();
   const hint = card.getByText('cannot be renamed by rename(2) here: use mv, or move_file.');
   await hint.scrollIntoViewIfNeeded();
   expect(await hint.isVisible()).toBe(true);

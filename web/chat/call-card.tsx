@@ -46,7 +46,7 @@ export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
           <span className="shrink-0 text-soft text-xs">{formatDuration(call.durationMs)}</span>
         )}
         <Effect call={call} />
-        {!(call.phase === 'done' && hasFailed(call)) && <PhaseBadge phase={call.phase} />}
+        <PhaseBadge phase={call.phase} />
       </button>
       {open && <Details call={call} />}
     </section>
@@ -159,7 +159,7 @@ function Actions({ call }: { call: CallItem }): ReactNode {
           {say('stopCall')}
         </button>
       )}
-      {call.phase === 'done' && canUndo(call) && said === null && (
+      {call.state === 'succeeded' && canUndo(call) && said === null && (
         <button type="button" className="button" onClick={() => void undo()}>
           {say('undo')}
         </button>

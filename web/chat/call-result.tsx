@@ -9,7 +9,7 @@ import { useWords } from '../words/words.ts';
 export function CallResult({ call }: { call: CallItem }): ReactNode {
   const blocks = useView(call);
   const error =
-    call.phase === 'done' ? undefined : { code: call.errorCode, message: call.text.replace(/^Error: /, '') };
+    call.state === 'succeeded' ? undefined : { code: call.errorCode, message: call.text.replace(/^Error: /, '') };
   return (
     <OutputFrame error={error} blocks={blocks}>
       {call.cut && <WholeOutput call={call} />}
@@ -20,7 +20,7 @@ export function CallResult({ call }: { call: CallItem }): ReactNode {
 /** Returns the tool's own view from the server; the plain text until it arrives, for failed calls and for long output. */
 function useView(call: CallItem): readonly ViewBlock[] {
   const [view, setView] = useState<readonly ViewBlock[] | null>(null);
-  const wanted = call.phase === 'done' && !call.cut;
+  const wanted = call.state === 'succeeded' && !call.cut;
   useEffect(() => {
     if (!wanted) return;
     let current = true;

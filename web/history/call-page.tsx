@@ -1,6 +1,7 @@
 import { ArrowLeft } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { CallView } from '../../src/protocol/calls.ts';
+import { exitCodeIn, notesIn } from '../../src/protocol/command-value.ts';
 import { secretPathOf } from '../../src/protocol/secret-path.ts';
 import { api, messageOf } from '../api/api.ts';
 import { FreePath } from '../paths/free-path.tsx';
@@ -12,6 +13,7 @@ import { formatDateTime, formatDuration } from '../show/format.ts';
 import { OutputFrame } from '../show/output-frame.tsx';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
 import { phaseOf } from '../state/feed.ts';
 import { callChanges } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
@@ -52,7 +54,7 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
     <article className="mt-2 flex max-w-4xl flex-col gap-3">
       <div className="flex flex-wrap items-center gap-4">
         <h1 className="font-mono font-semibold text-xl">{call.tool}</h1>
-        <PhaseBadge phase={phaseOf(call.state)} />
+        <PhaseBadge phase={phaseOf(call)} exitCode={exitCodeIn(outcome?.value)} />
         <CopyButton text={location.href} name={say('permalink')} />
       </div>
       <p className="text-soft text-sm">
@@ -67,6 +69,11 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
       </button>
       <Arguments args={call.args} most={20_000} />
       <OutputFrame error={outcome?.error} blocks={blocks} />
+      {notesIn(outcome?.value).map((note) => (
+        <p key={note} className="text-sm text-warn [overflow-wrap:anywhere]">
+          <VisibleText text={note} />
+        </p>
+      ))}
       {secret?.reason === 'secret' && <FreePath path={secret.path} workspace={workspace} />}
     </article>
   );

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { CallView } from '../../src/protocol/calls.ts';
+import { exitCodeIn } from '../../src/protocol/command-value.ts';
 import { api, messageOf } from '../api/api.ts';
 import { go } from '../shell/route.ts';
 import { formatDateTime, formatDayAndTime, formatDuration } from '../show/format.ts';
@@ -152,7 +153,7 @@ function Calls({ items }: { items: readonly CallView[] }): ReactNode {
               <VisibleText text={JSON.stringify(call.args)} />
             </td>
             <td className="pr-3">
-              <PhaseBadge phase={phaseOf(call.state)} />
+              <PhaseBadge phase={phaseOf(call)} exitCode={exitCodeIn(call.outcome?.value)} />
             </td>
             <td className="whitespace-nowrap text-right md:pr-3">
               {call.durationMs === null ? '–' : formatDuration(call.durationMs)}

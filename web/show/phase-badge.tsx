@@ -13,8 +13,14 @@ const SHOWN = {
   cancelled: { Icon: CircleSlash, word: 'phaseCancelled', colour: 'text-soft' },
 } as const;
 
+interface PhaseBadgeProps {
+  readonly phase: Phase;
+  /** Of a command that has ended. */
+  readonly exitCode?: number | null;
+}
+
 /** Shows a call's phase by icon and word, never by colour alone. */
-export function PhaseBadge({ phase }: { phase: Phase }): ReactNode {
+export function PhaseBadge({ phase, exitCode = null }: PhaseBadgeProps): ReactNode {
   const say = useWords();
   const { Icon, word, colour } = SHOWN[phase];
   return (
@@ -24,6 +30,7 @@ export function PhaseBadge({ phase }: { phase: Phase }): ReactNode {
     >
       <Icon size={16} aria-hidden className={`shrink-0 ${phase === 'running' ? 'motion-safe:animate-spin' : ''}`} />
       {say(word)}
+      {exitCode !== null && ` · ${say('exitCode', { code: exitCode })}`}
     </span>
   );
 }

@@ -3,6 +3,7 @@ import type { ViewBlock } from '../../src/protocol/view.ts';
 import { go } from '../shell/route.ts';
 import { useWords } from '../words/words.ts';
 import { DiffText } from './diff-text.tsx';
+import { formatDuration } from './format.ts';
 import { stripEscapes, VisibleText } from './visible-text.tsx';
 
 const FOLDED_LINES = 14;
@@ -25,7 +26,7 @@ function Block({ block }: { block: ViewBlock }): ReactNode {
     case 'code':
       return <FoldedText text={block.text} />;
     case 'terminal':
-      return <FoldedText text={stripEscapes(block.text)} fromEnd />;
+      return <TerminalBlock block={block} />;
     case 'diff':
       return <DiffText text={block.text} />;
     case 'table':
@@ -37,6 +38,32 @@ function Block({ block }: { block: ViewBlock }): ReactNode {
     case 'files':
       return <FileLinks paths={block.paths} />;
   }
+}
+
+/** Output with its end first in view, and below it how the program ended: `exit 1 · 4.5 s`, not by colour alone. */
+function TerminalBlock({ block }: { block: Extract<ViewBlock, { kind: 'terminal' }> }): ReactNode {
+  const say = useWords();
+  const { exitCode, durationMs, title } = block;
+  const facts = [
+    exitCode === null ? '' : `${exitCode === 0 ? '✓' : '✗'} ${say('exitCode', { code: exitCode })}`,
+    durationMs === null ? '' : formatDuration(durationMs),
+  ].filter(Boolean);
+  const colour = exitCode === null ? 'text-soft' : exitCode === 0 ? 'text-good' : 'text-bad';
+  return (
+    <>
+      {title !== undefined && (
+        <p className="code text-soft">
+          <VisibleText text={title} />
+        </p>
+      )}
+      {block.text !== '' && <FoldedText text={stripEscapes(block.text).replace(/\n$/, '')} fromEnd />}
+      {facts.length > 0 && (
+        <p data-exit className={`text-sm ${colour}`}>
+          {facts.join(' · ')}
+        </p>
+      )}
+    </>
+  );
 }
 
 /** Folds long text to its first lines, or to the last lines of terminal output; one click shows the rest. */

@@ -47,6 +47,19 @@ describe('a call in the feed', () => {
     expect(phases).toEqual(['queued', 'waiting', 'queued', 'running', 'done']);
   });
 
+  test('fails when its command ended with another exit code than 0, although it ran', () => {
+    const event = finished(3, 'c', true) as RecordedEvent & { type: 'call.finished' };
+    const ended = (exitCode: number) =>
+      only(
+        play(requested(1, 'c'), started(2, 'c'), {
+          ...event,
+          data: { ...event.data, outcome: { ok: true, text: 'out', value: { exitCode, notes: ['a hint'] } } },
+        }),
+      );
+    expect(ended(1)).toMatchObject({ phase: 'failed', state: 'succeeded', exitCode: 1, notes: ['a hint'] });
+    expect(ended(0)).toMatchObject({ phase: 'done', exitCode: 0 });
+  });
+
   test('shows the arguments that ran, who approved them and which were changed', () => {
     const call = only(play(requested(1, 'c'), asked(2, 'c'), decided(3, 'c', true), started(4, 'c')));
     expect(call).toMatchObject({ args: { command: 'ls' }, decidedBy: 'ann', changed: ['command'], writes: true });

@@ -1,6 +1,7 @@
 import type { CallView } from '../../src/protocol/calls.ts';
 import type { KeptChangesView } from '../../src/protocol/changes.ts';
 import { commandOfKeeping } from '../../src/protocol/command-of-keeping.ts';
+import { exitCodeIn, notesIn, wentWell } from '../../src/protocol/command-value.ts';
 import type { RecordedEvent, StreamEvent } from '../../src/protocol/events.ts';
 import { type SecretPath, secretPathOf } from '../../src/protocol/secret-path.ts';
 
@@ -139,7 +140,7 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
     case 'call.finished': {
       const { outcome, state, durationMs } = event.data;
       return change(items, event.callId, {
-        phase: phaseOf(state),
+        phase: phaseOf({ state, outcome }),
         state,
         durationMs,
         live: '',
@@ -221,15 +222,11 @@ function newCall(event: Extract<RecordedEvent, { type: 'call.requested' }>): Cal
 
 /** The exit code, the notes and the changes in the value of a command; nothing for other calls. */
 function effectOf(value: unknown): Pick<CallItem, 'exitCode' | 'notes' | 'kept'> {
-  const { exitCode, notes, changed } = (value ?? {}) as {
-    exitCode?: unknown;
-    notes?: readonly unknown[];
-    changed?: KeptChangesView | null;
-  };
+  const { changed } = (value ?? {}) as { changed?: KeptChangesView | null };
   const isKept = typeof changed === 'object' && changed !== null && 'state' in changed;
   return {
-    exitCode: typeof exitCode === 'number' ? exitCode : null,
-    notes: Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [],
+    exitCode: exitCodeIn(value),
+    notes: notesIn(value),
     kept: isKept && changed.state !== 'nothing changed' ? changed : null,
   };
 }
@@ -260,7 +257,8 @@ function change(
   return items.with(index, { ...call, ...(typeof to === 'function' ? to(call) : to) });
 }
 
-export function phaseOf(state: CallView['state']): Phase {
+/** A command with an exit code other than 0 is shown as failed, although its call succeeded. */
+export function phaseOf({ state, outcome }: Pick<CallView, 'state' | 'outcome'>): Phase {
   switch (state) {
     case 'awaiting_approval':
       return 'waiting';
@@ -270,7 +268,7 @@ export function phaseOf(state: CallView['state']): Phase {
     case 'running':
       return 'running';
     case 'succeeded':
-      return 'done';
+      return outcome === null || wentWell(outcome) ? 'done' : 'failed';
     case 'denied':
     case 'expired':
       return 'denied';

@@ -1,5 +1,6 @@
 import { api } from '../api/api.ts';
 import { formatDuration } from '../show/format.ts';
+import { phaseOf } from '../state/feed.ts';
 
 export interface ToolStatistics {
   readonly calls: number;
@@ -11,19 +12,19 @@ export interface ToolStatistics {
 
 const MAX_PAGES = 4;
 
-/** Counts calls, errors and durations by tool over the newest 2,000 calls. */
+/** Counts calls, errors and durations by tool over the newest 2,000 calls. A command that failed is an error. */
 export async function loadStatistics(): Promise<ReadonlyMap<string, ToolStatistics>> {
   const times = new Map<string, ToolCounts>();
   let after: string | null | undefined;
   for (let page = 0; page < MAX_PAGES && after !== null; page++) {
     const found = await api('listHistory', { query: { limit: 500, ...(after !== undefined && { after }) } });
-    for (const { tool, state, startedAt, durationMs } of found.items) {
+    for (const { tool, state, outcome, startedAt, durationMs } of found.items) {
       const of = times.get(tool) ?? { calls: 0, errors: 0, durations: [] };
       times.set(tool, of);
       of.calls++;
       // A call that was refused or never ran says nothing about the tool's speed.
       if (startedAt !== null && durationMs !== null) of.durations.push(durationMs);
-      if (state === 'failed' || state === 'timed_out') of.errors++;
+      if (phaseOf({ state, outcome }) === 'failed') of.errors++;
     }
     after = found.next;
   }

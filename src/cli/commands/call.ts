@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { openHost } from '../../app/open-host.ts';
 import { openSession } from '../../app/open-session.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
+import { exitCodeIn } from '../../protocol/command-value.ts';
 import { askOwnCall } from '../approvals/ask-own-call.ts';
 import { readCallArguments } from '../arguments/call-arguments.ts';
 import { collect, settingsFrom } from '../arguments/flags.ts';
@@ -88,6 +89,8 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
       cli.print(toJson({ ok, callId, ...what }));
     } else if (ok) {
       cli.print(io.stdout.isTTY ? harmless(text) : text);
+      const exitCode = exitCodeIn(result.value) ?? 0;
+      if (exitCode !== 0) cli.note(cli.style.red(`✗ ${cli.words.exitCode(exitCode)}`));
       if (callId !== null && app.workspace.canUndo(callId)) cli.note(cli.words.nextUndo(callId));
     } else if (described === undefined) failWith(cli, unknownTool(cli, registry, tool));
     else {

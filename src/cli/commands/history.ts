@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { App } from '../../app/open-app.ts';
+import { exitCodeIn, wentWell } from '../../protocol/command-value.ts';
 import { wholeNumberOption } from '../arguments/flags.ts';
 import type { Cli } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
@@ -31,11 +32,14 @@ async function calls(cli: Cli, { store }: App, { session, tool, limit, json }: H
   for (const call of items) {
     if (json) cli.print(toJson(call));
     else {
-      const mark = call.state === 'succeeded' ? style.green('✓') : style.red('✗');
+      const { state, outcome } = call;
+      const mark = state === 'succeeded' && outcome !== null && wentWell(outcome) ? style.green('✓') : style.red('✗');
+      const exitCode = exitCodeIn(outcome?.value);
+      const how = exitCode === null ? state : `${state}, ${cli.words.exitCode(exitCode)}`;
       const took = call.durationMs === null ? '' : `${Math.round(call.durationMs)} ms`;
       const args = style.line(toJson(call.args), 70);
       cli.print(
-        `${mark} ${at(call.requestedAt)} ${harmless(call.id)} ${style.bold(harmless(call.tool))} ${call.state} ${took} ${style.dim(args)}`,
+        `${mark} ${at(call.requestedAt)} ${harmless(call.id)} ${style.bold(harmless(call.tool))} ${how} ${took} ${style.dim(args)}`,
       );
     }
   }

@@ -14,18 +14,6 @@ export interface KeptDiff {
   readonly text: string;
 }
 
-/** The exit code in the value of a command; undefined for every other value. */
-export function exitCodeIn(value: unknown): number | undefined {
-  const { exitCode } = (value ?? {}) as { exitCode?: unknown };
-  return typeof exitCode === 'number' ? exitCode : undefined;
-}
-
-/** Hints and other information beside the output of a command; none in every other value. */
-export function notesIn(value: unknown): readonly string[] {
-  const { notes } = (value ?? {}) as { notes?: readonly unknown[] };
-  return Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [];
-}
-
 /** The diffs in the value of the call that kept the changes of a command; none in every other value. */
 export function keptDiffsIn(value: unknown): readonly KeptDiff[] {
   const { diffs } = (value ?? {}) as { diffs?: readonly KeptDiff[] };

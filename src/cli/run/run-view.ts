@@ -1,9 +1,9 @@
-import type { Outcome } from '../../kernel/call/call.ts';
 import type { Event, EventData } from '../../kernel/call/event.ts';
 import { commandOfKeeping } from '../../protocol/command-of-keeping.ts';
+import { exitCodeIn, notesIn, wentWell } from '../../protocol/command-value.ts';
 import type { Cli } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
-import { effectLines, exitCodeIn, type KeptDiff, keptDiffsIn, notesIn } from './command-effect.ts';
+import { effectLines, type KeptDiff, keptDiffsIn } from './command-effect.ts';
 
 const MAX_LINES = 8;
 const MAX_ARGUMENT_CHARS = 400;
@@ -86,11 +86,11 @@ export class RunView {
     this.#asked.delete(callId);
     this.#shown.delete(callId);
     this.#breakLine();
-    const mark = hasSucceeded(outcome) ? style.green('✓') : style.red('✗');
+    const mark = wentWell(outcome) ? style.green('✓') : style.red('✗');
     const how = state === 'succeeded' ? '' : ` ${state}`;
     const exitCode = exitCodeIn(outcome.value);
     const facts = [
-      exitCode === undefined ? '' : words.exitCode(exitCode),
+      exitCode === null ? '' : words.exitCode(exitCode),
       durationMs === null ? '' : `${Math.round(durationMs)} ms`,
     ];
     this.#cli.print(`  ${mark} ${harmless(tool)}${how} ${style.dim(facts.filter(Boolean).join(' · '))}`);
@@ -130,11 +130,6 @@ export class RunView {
     this.#replays = true;
     return this;
   }
-}
-
-/** Whether a call succeeded. A command with an exit code other than 0 ran, but did not succeed. */
-function hasSucceeded({ ok, value }: Outcome): boolean {
-  return ok && (exitCodeIn(value) ?? 0) === 0;
 }
 
 function clip(text: string): string {

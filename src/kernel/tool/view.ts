@@ -11,7 +11,15 @@ export type ViewBlock =
   | { readonly kind: 'image'; readonly mimeType: string; readonly base64: string; readonly alt: string }
   /** Paths in the workspace that can be opened. */
   | { readonly kind: 'files'; readonly paths: readonly string[] }
-  | { readonly kind: 'terminal'; readonly text: string; readonly exitCode: number | null };
+  /** The output of a program, of which the end counts most. Both numbers are null while it runs, the code also after a signal. */
+  | {
+      readonly kind: 'terminal';
+      readonly text: string;
+      readonly exitCode: number | null;
+      readonly durationMs: number | null;
+      /** The program, where the arguments of the call do not show it. */
+      readonly title?: string;
+    };
 
 /** A text file as a call would write it. A person may edit it before approving; `withText` gives the arguments for that. */
 export interface Draft {

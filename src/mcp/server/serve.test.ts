@@ -118,6 +118,27 @@ describe.each(['auto', 'legacy'] as const)('a client of today and of %s', (era) 
     await expect(client.callTool({ name: '__proto__', arguments: {} })).rejects.toMatchObject({ code: -32602 });
   });
 
+  test('reads a command that ended with another exit code than 0 as an error, with its value', async () => {
+    const check = defineTool({
+      name: 'check',
+      description: 'Check the project',
+      input: z.object({ exitCode: z.int() }),
+      output: z.object({ exitCode: z.int() }),
+      access: () => [],
+      run: (input) => ok(input),
+      render: ({ exitCode }) => `[exit code ${exitCode}]`,
+    });
+    const { url } = await serve({ tools: [check] });
+    const client = await connect(url, era);
+    const call = (exitCode: number) => client.callTool({ name: 'check', arguments: { exitCode } });
+    expect(await call(1)).toMatchObject({
+      isError: true,
+      content: [{ text: '[exit code 1]' }],
+      structuredContent: { exitCode: 1 },
+    });
+    expect((await call(0)).isError).toBeUndefined();
+  });
+
   test("a person's yes in the client's form runs the call", async () => {
     ran.length = 0;
     const { url, executor } = await serve({ tools: [write] });

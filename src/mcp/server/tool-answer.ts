@@ -3,6 +3,7 @@ import { type ErrorCode, knownCode } from '../../kernel/error.ts';
 import type { Access } from '../../kernel/tool/access.ts';
 import type { Attachment, Tool } from '../../kernel/tool/tool.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
+import { wentWell } from '../../protocol/command-value.ts';
 import { fileUri, outputUri } from './resource-uri.ts';
 
 /** How each failure is reported: as a result the model reads, or as a protocol error. */
@@ -26,7 +27,10 @@ const FAILURE_KIND: Readonly<Record<ErrorCode, 'result' | ProtocolErrorCode>> = 
   INTERNAL: 'result',
 };
 
-/** Converts a result for the client: text for the model, the value for programs, and links to larger content. */
+/**
+ * Converts a result for the client: text for the model, the value for programs, and links to larger content. A command with
+ * an exit code other than 0 is an error to the client, with its whole value.
+ */
 export function toolAnswer(
   tool: Tool | undefined,
   result: ToolResult,
@@ -40,6 +44,7 @@ export function toolAnswer(
   return {
     content: [...text, ...attached.map(toBlock), ...links],
     ...structured,
+    ...(!wentWell(result) && { isError: true }),
     _meta: { 'toolwright/call': result.callId },
   };
 }

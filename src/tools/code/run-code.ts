@@ -3,7 +3,7 @@ import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool, type ToolContext } from '../../kernel/tool/tool.ts';
 import type { CommandRequest } from '../../kernel/world/commands.ts';
 import { callSeconds, commandEnvironment, cwd, timeout, writesOf } from '../shell/command-parameters.ts';
-import { leftFiles, rehearseCommand, renderReport, runAndReport, runReport } from '../shell/run-report.ts';
+import { leftFiles, rehearseCommand, renderReport, runAndReport, runReport, viewReport } from '../shell/run-report.ts';
 
 const DEFAULT_SECONDS = 60;
 
@@ -63,6 +63,7 @@ export const runCode = defineTool({
   run: (input, ctx) => runAndReport(requestOf(input, ctx), ctx),
 
   render: renderReport,
+  view: viewReport,
   attachments: leftFiles,
 });
 

@@ -34,6 +34,18 @@ describe('a command in mode auto', () => {
     expect(result.text).toMatch(/README\.md.*<stderr>oops\n<\/stderr>\n\[exit code 3, \d+ ms\]$/s);
   });
 
+  test('a person sees its output as that of a terminal, with exit code and time', async () => {
+    const { value } = await run('echo out; echo oops >&2; exit 3');
+    expect(bash.view?.(value as never)).toEqual([
+      {
+        kind: 'terminal',
+        text: 'out\n<stderr>oops\n</stderr>\n',
+        exitCode: 3,
+        durationMs: expect.any(Number),
+      },
+    ]);
+  });
+
   test('[A03] the model reads at most 10,000 characters, and the rest is kept', async () => {
     const { result, value } = await run('seq 1 100000');
     expect(result.text.length).toBeLessThanOrEqual(10_000);

@@ -14,8 +14,8 @@ import {
   timeout,
   writesOf,
 } from './command-parameters.ts';
-import { firstLook, processShape, renderProcess } from './process-text.ts';
-import { leftFiles, rehearseCommand, renderReport, runAndReport, runReport } from './run-report.ts';
+import { firstLook, processShape, renderProcess, viewProcess } from './process-text.ts';
+import { leftFiles, rehearseCommand, renderReport, runAndReport, runReport, viewReport } from './run-report.ts';
 
 // Strict: a model that believes it disabled the sandbox with an invented parameter must get an error.
 const input = z.strictObject({
@@ -62,6 +62,7 @@ export const bash = defineTool({
 
   render: ({ process, ...value }) =>
     process === undefined ? renderReport(value) : renderProcess(process, value.output),
+  view: ({ process, ...value }) => (process === undefined ? viewReport(value) : viewProcess(process, value.output)),
   attachments: leftFiles,
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok } from '../../kernel/result.ts';
 import { ToolCategory } from '../../kernel/tool/category.ts';
 import { defineTool } from '../../kernel/tool/tool.ts';
-import { processId, processShape, renderProcess, shownProcess } from './process-text.ts';
+import { processId, processShape, renderProcess, shownProcess, viewProcess } from './process-text.ts';
 import { plainText } from './terminal-text.ts';
 
 const DEFAULT_BYTES = 8_000;
@@ -40,4 +40,5 @@ export const processOutput = defineTool({
     const where = `\n[Bytes ${offset} to ${next} of ${keptBytes}${more}${lost}]`;
     return `${renderProcess(process, output)}${where}`;
   },
+  view: ({ process, output }) => viewProcess(process, output),
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ok, type Result } from '../../kernel/result.ts';
 import type { ToolContext } from '../../kernel/tool/tool.ts';
+import type { ViewBlock } from '../../kernel/tool/view.ts';
 import type { BackgroundProcess } from '../../kernel/world/commands.ts';
 import { lastQuestion, plainText } from './terminal-text.ts';
 
@@ -68,6 +69,12 @@ export function renderProcess(process: ShownProcess, output: string): string {
     ...process.notes.map((note) => `[${note}]`),
   ];
   return `${output}${border}${lines.join('\n')}`;
+}
+
+/** For a person: the output with its end. */
+export function viewProcess({ title, exitCode, startedAt, endedAt }: ShownProcess, output: string): ViewBlock[] {
+  const durationMs = endedAt === null ? null : endedAt - startedAt;
+  return [{ kind: 'terminal', text: output, exitCode, durationMs, title }];
 }
 
 function waitsFor({ id, state, awaitsInput }: ShownProcess, output: string): string | undefined {

@@ -5,6 +5,7 @@ import { fail, ok, type Result } from '../../kernel/result.ts';
 import { truncate } from '../../kernel/text/truncate.ts';
 import { type KeptChanges, keptChanges } from '../../kernel/tool/kept-changes.ts';
 import type { Attachment, Rehearsal, ToolContext } from '../../kernel/tool/tool.ts';
+import type { ViewBlock } from '../../kernel/tool/view.ts';
 import type { CommandRequest, CommandResult } from '../../kernel/world/commands.ts';
 import type { CapturedStream, RunResult } from '../../kernel/world/sandbox.ts';
 import { changesLine } from '../changes/changes-line.ts';
@@ -162,6 +163,11 @@ export function renderReport({ output, exitCode, signal, duration, changed, note
   const lines = [`[${end}, ${took}]`, ...changesLine(changed), ...notes.map((note) => `[${note}]`)];
   const border = output === '' || output.endsWith('\n') ? '' : '\n';
   return `${output}${border}${lines.join('\n')}`;
+}
+
+/** For a person: the output with its end. The card of the call shows changes and notes by themselves. */
+export function viewReport({ output, exitCode, duration }: RunReport): ViewBlock[] {
+  return [{ kind: 'terminal', text: output, exitCode, durationMs: duration }];
 }
 
 /** The files the command created or changed, for clients that can link to them. */
