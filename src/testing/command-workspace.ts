@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeTree } from '../host/remove-tree.ts';
@@ -18,6 +18,8 @@ export interface CommandOptions extends TempOptions {
   /** Search path of the host. */
   readonly path: string;
   readonly mode?: Mode;
+  /** Files of the user's home folder, by path. */
+  readonly homeFiles?: Readonly<Record<string, string>>;
   readonly rules?: RuleSet;
   readonly dialer?: Dialer;
   /** Where changes of commands go; each has its own kind of sandbox. Left out: to a stage. */
@@ -28,6 +30,7 @@ export interface CommandOptions extends TempOptions {
 export async function commandWorkspace({
   path,
   mode = 'ask',
+  homeFiles = {},
   rules = {},
   dialer,
   effects = 'staged',
@@ -36,6 +39,7 @@ export async function commandWorkspace({
   const around = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-commands-')));
   const [home, stateDir] = [join(around, 'home'), join(around, 'state')];
   for (const folder of [home, stateDir]) mkdirSync(folder);
+  for (const [name, text] of Object.entries(homeFiles)) writeFileSync(join(home, name), text);
   const files = createFilePolicy();
   const tool = (name: string) => builtInTools.find((each) => each.name === name);
   const parsed = parseRules(rules, { has: () => true, tool });

@@ -5,11 +5,14 @@ import {
   mkdirSync,
   readdirSync,
   readlinkSync,
+  renameSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { identityConfig, userIdentity } from '../../git/identity.ts';
 import { errnoOf } from '../../host/errno.ts';
+import { readText, uniqueName } from '../../host/files.ts';
 import { createYielder, type Yielder } from '../../kernel/yielding.ts';
 
 export const INSIDE_USER = 'toolwright';
@@ -39,6 +42,19 @@ export async function writeEtc(folder: string, user: { uid: number; gid: number 
   writeFileSync(join(folder, 'passwd'), passwd(user));
   writeFileSync(join(folder, 'group'), `root:x:0:\n${INSIDE_USER}:x:${user.gid}:\nnogroup:x:65534:\n`);
   writeFileSync(join(folder, 'hosts'), '127.0.0.1\tlocalhost\n::1\tlocalhost\n');
+}
+
+/**
+ * Puts the user's name and e-mail into the system's git configuration of the inside, where every other configuration overrides
+ * them. Called before each run: people set them when a commit has failed.
+ */
+export function refreshIdentity(etc: string, home: string): void {
+  const wanted = identityConfig(userIdentity(home, (file) => readText(file) ?? ''));
+  const file = join(etc, 'gitconfig');
+  if ((readText(file) ?? '') === wanted) return;
+  const fresh = join(etc, uniqueName('gitconfig'));
+  writeFileSync(fresh, wanted);
+  renameSync(fresh, file);
 }
 
 /**

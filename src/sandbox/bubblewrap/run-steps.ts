@@ -8,6 +8,7 @@ import type { CheckedRequest } from '../request.ts';
 import { endMessage } from '../run/end-message.ts';
 import { type ProcessEnd, runProcess } from './bubblewrap-process.ts';
 import type { BubblewrapOptions, PreparedSandbox, UntriedSandbox } from './bubblewrap-setup.ts';
+import { refreshIdentity } from './etc-files.ts';
 import { innerMounts } from './inner-mounts.ts';
 import { runArguments } from './mounts.ts';
 import type { PreparedView, ViewOptions } from './prepared-view.ts';
@@ -79,6 +80,7 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
     start(prepared, request, { checked, view }) {
       const { folder } = prepared;
       const { workspace, alias, cwd, limits } = checked;
+      refreshIdentity(folder.etc, options.home);
       const mounts = {
         ...{ folder, workspace, alias, limits, inWorkspace: view.mounts },
         toolchains: prepared.readOnlyFolders,

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { findConfiguredPaths } from '../../git/configured-paths.ts';
-import { isExecutable } from '../../host/files.ts';
+import { identityConfig, userIdentity } from '../../git/identity.ts';
+import { isExecutable, readText } from '../../host/files.ts';
 import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Dialer } from '../../kernel/world/dialer.ts';
@@ -55,6 +56,8 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     }
     const privateFolder = mkdtempSync(join(folder, 'run-'));
     for (const name of ['tmp', 'home']) mkdirSync(join(privateFolder, name));
+    const identity = userIdentity(home, (file) => readText(file) ?? '');
+    writeFileSync(join(privateFolder, 'home', '.gitconfig'), identityConfig(identity));
     const profile = seatbeltProfile({
       ...{ workspace, privateFolder, found, mode: request.mounts },
       toolchains: [...toolchains.folders, ...(options.readOnlyFolders ?? [])],

@@ -1,4 +1,4 @@
-/** Errors of programs that only a stage causes, with the way around each. */
+/** Errors of programs that only a run in here meets, with the way around each. */
 const STAGE_HINTS: readonly (readonly [RegExp, string])[] = [
   [
     /cross-device link|EXDEV/i,
@@ -7,6 +7,11 @@ const STAGE_HINTS: readonly (readonly [RegExp, string])[] = [
   [
     /Value too large for defined data type|EOVERFLOW/,
     'A file of another user cannot be changed here: ask its owner, or change it outside Toolwright.',
+  ],
+  [
+    /Author identity unknown|Committer identity unknown|Please tell me who you are/,
+    'Your git configuration has no usable name or e-mail address for commits. Type both once, outside Toolwright: ' +
+      'git config --global user.name "Your Name"; git config --global user.email "you@example.org". Then repeat the command.',
   ],
   [/File size limit exceeded|File too large|EFBIG|SIGXFSZ/, 'No command here writes a file of more than 1 GB.'],
 ];
