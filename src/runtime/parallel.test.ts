@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ok } from '../kernel/result.ts';
+import { fail, ok, type Result } from '../kernel/result.ts';
 import type { Access } from '../kernel/tool/access.ts';
 import { defineTool } from '../kernel/tool/tool.ts';
 import { createToolwright, type ToolwrightOptions } from './create-toolwright.ts';
@@ -177,6 +177,31 @@ describe('cancelling', () => {
     expect(result.error).toMatchObject({ code: 'CANCELLED', details: { phase: 'interrupted' } });
     expect(result.text).toContain('cancelled after it started');
     expect(told).toMatchObject({ message: 'wait was cancelled' });
+    expect(executor.getExecutions()[0]?.state).toBe('interrupted');
+  });
+
+  test.each([
+    ['failure', fail('CANCELLED', 'Cancelled after 2 steps.'), 'Error: Cancelled after 2 steps.'],
+    ['value', ok('all 3 steps'), 'Error: work was cancelled after it had ended by itself. Its result:\nall 3 steps'],
+  ])('a tool that ends when it is told to is waited for, and its %s is the answer', async (_what, result, text) => {
+    const work = defineTool({
+      name: 'work',
+      description: 'Work in steps',
+      input: z.object({}),
+      access: () => [],
+      endsOnAbort: true,
+      run: (_, ctx) =>
+        new Promise<Result<unknown>>((resolve) =>
+          ctx.signal.addEventListener('abort', () => setImmediate(resolve, result)),
+        ),
+      render: String,
+    });
+    const { call, executor } = createToolwright({ tools: [work] });
+    const cancel = new AbortController();
+    const pending = call('work', {}, { signal: cancel.signal });
+    await new Promise(setImmediate);
+    cancel.abort();
+    expect(await pending).toMatchObject({ error: { code: 'CANCELLED' }, text });
     expect(executor.getExecutions()[0]?.state).toBe('interrupted');
   });
 

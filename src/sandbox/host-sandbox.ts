@@ -124,7 +124,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       exitCode,
       signal,
       endedBy,
-      endMessage: endedBy === null ? null : endMessage(endedBy, checked.limits),
+      endMessage: endedBy === null ? null : endMessage(endedBy, checked.limits, durationMs),
       durationMs,
       cpuMs: used?.cpuMs ?? null,
       peakMemoryBytes: used?.peakMemoryBytes ?? null,

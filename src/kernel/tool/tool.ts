@@ -103,6 +103,11 @@ export interface Tool<I = unknown, O = unknown, P = I> {
   access?(input: I, ctx: ToolContext): MaybePromise<readonly Access[]>;
   /** A reason why a person must approve, whatever the access. A user's rule may lift it, unless it is `always`. */
   approval?(input: I, ctx: ToolContext): MaybePromise<OwnReason | undefined>;
+  /**
+   * It ends soon once its signal aborts, and its result tells how far it came: a call that is cancelled waits for that result,
+   * at most 10 s. Left out: a cancelled call ends at once, and its result is lost.
+   */
+  readonly endsOnAbort?: true;
   /** Seconds the run may take, where the context's timeout does not fit. */
   seconds?(input: I, ctx: ToolContext): number;
   /** Describes what would happen, for a person who approves and for a dry run. Must change nothing. */
@@ -174,6 +179,7 @@ type ToolDefinition<I extends z.ZodType, O extends z.ZodType, P> = {
   | 'version'
   | 'madeBy'
   | 'changesFiles'
+  | 'endsOnAbort'
   | 'readsFiles'
   | 'flow'
 >;

@@ -4,8 +4,10 @@ import type { Tool } from '../../kernel/tool/tool.ts';
 import { takeTurn } from '../order/take-turn.ts';
 import type { Runtime } from '../runtime.ts';
 import { isStale, judgeAgain } from './admit.ts';
+import { CallContext } from './call-context.ts';
 import { type CallScope, type Ending, ending, failedByItself } from './call-scope.ts';
 import { dryRun } from './dry-run.ts';
+import { Interruption, interruptible } from './interruption.ts';
 import type { PlannedCall } from './judge-call.ts';
 import { requireString } from './present-call.ts';
 import { record } from './record.ts';
@@ -57,7 +59,30 @@ function run(rt: Runtime, call: CallScope, planned: PlannedCall, at: number): Ma
   const seconds = tool.seconds?.(input, call.ctx);
   const work = tool.run(derived === undefined ? input : derived.plan, call.ctx);
   const running = call.bounded(work, { seconds, evicted: rt.eviction?.signal });
-  return isPromise(running) ? running.then((result) => ended(tool, result)) : ended(tool, running);
+  if (!isPromise(running)) return ended(tool, running);
+  return running.then(
+    (result) => ended(tool, result),
+    (thrown) => endAfterCancel(call, { tool, work, thrown }),
+  );
+}
+
+const CANCEL_GRACE_MS = 10_000;
+
+/** Tells a cancelled tool to stop and waits for its own result, where it has one soon: its output until then is in there. */
+async function endAfterCancel(
+  call: CallScope,
+  { tool, work, thrown }: { tool: Tool; work: MaybePromise<Result<unknown>>; thrown: unknown },
+): Promise<Ending> {
+  const isCancelled = Interruption.is(thrown) && thrown.why === 'cancelled' && call.cancelSignal?.aborted === true;
+  if (!isCancelled || tool.endsOnAbort !== true) throw thrown;
+  CallContext.abort(call.ctx, `${tool.name} was cancelled`);
+  const result = await interruptible(Promise.resolve(work), CANCEL_GRACE_MS).catch(() => {
+    throw thrown;
+  });
+  if (!result.ok) return failedByItself(result);
+  const text = ended(tool, result).text ?? '';
+  const message = `${tool.name} was cancelled after it had ended by itself. Its result:\n${text}`;
+  return ending('interrupted', fail('CANCELLED', message, { phase: 'interrupted' }));
 }
 
 function ended(tool: Tool, result: Result<unknown>): Ending {

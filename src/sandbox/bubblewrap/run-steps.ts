@@ -109,7 +109,7 @@ export function resultOf(
   const dropped = networkDropped === 0 ? [] : [`${networkDropped} more connections are not in the network record.`];
   return {
     ...end,
-    endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits),
+    endMessage: end.endedBy === null ? null : endMessage(end.endedBy, limits, supervised.durationMs),
     durationMs: supervised.durationMs,
     output: supervised.output,
     staged,

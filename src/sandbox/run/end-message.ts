@@ -1,7 +1,7 @@
 import type { Limits, RunEnd } from '../../kernel/world/sandbox.ts';
 
-/** Returns a sentence about the limit or event that ended a run. */
-export function endMessage(end: RunEnd, limits: Limits): string {
+/** Returns a sentence about the limit or event that ended a run after this time. */
+export function endMessage(end: RunEnd, limits: Limits, durationMs: number): string {
   switch (end) {
     case 'time':
       return `Stopped after ${seconds(limits.timeMs)}, its time limit. Give it a longer timeout or less to do.`;
@@ -16,9 +16,9 @@ export function endMessage(end: RunEnd, limits: Limits): string {
     case 'output':
       return `Stopped because it printed more than ${bytes(limits.outputBytes)}. Send the output to a file or filter it.`;
     case 'cancel':
-      return 'Cancelled while it ran; how far it came is not known.';
+      return `Cancelled after ${seconds(durationMs)}.`;
     case 'closed':
-      return 'Ended because Toolwright was shut down; how far it came is not known.';
+      return `Ended after ${seconds(durationMs)}, because Toolwright was shut down.`;
   }
 }
 

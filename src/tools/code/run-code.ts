@@ -27,6 +27,7 @@ export const runCode = defineTool({
   category: ToolCategory.EXECUTION,
   effect: 'once',
   patterns: 'code',
+  endsOnAbort: true,
   description:
     'Run a small program in Python, bash or JavaScript in a sandbox: it sees only the workspace, ' +
     'has no network unless requested, and has limits on time, memory and processes.',

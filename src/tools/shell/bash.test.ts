@@ -182,11 +182,16 @@ describe('a command in mode auto', () => {
     expect(existsSync(ws.file('started'))).toBe(false);
   });
 
-  test('a cancelled command is ended', async () => {
+  test('a cancelled command is ended, and its output until then is told', async () => {
     const stop = new AbortController();
-    const running = ws.toolwright.call('bash', { command: 'sleep 300' }, { signal: stop.signal });
-    setTimeout(() => stop.abort(), 300);
-    expect((await running).error).toMatchObject({ code: 'CANCELLED' });
+    const unlisten = ws.toolwright.executor.on((event) => {
+      if (event.type === 'call.progressed' && event.data.output?.includes('printed')) stop.abort();
+    });
+    const running = ws.toolwright.call('bash', { command: 'echo printed; sleep 300' }, { signal: stop.signal });
+    const { error, text } = await running;
+    unlisten();
+    expect(error).toMatchObject({ code: 'CANCELLED', details: { phase: 'interrupted', stdout: 'printed\n' } });
+    expect(text).toMatch(/^Error: Cancelled after [\d.]+ s\.\n(?:.*\n)*Its output until then:\nprinted\n/);
   });
 });
 

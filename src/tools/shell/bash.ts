@@ -33,6 +33,7 @@ export const bash = defineTool({
   category: ToolCategory.EXECUTION,
   effect: 'once',
   patterns: 'commands',
+  endsOnAbort: true,
   description:
     'Run a command with bash in the workspace, in a sandbox. Returns its output, the exit code, the files it changed and ' +
     'whether these changes were kept: a person may discard them. ' +

@@ -73,7 +73,8 @@ async function keepAndReport(run: CommandResult, ctx: ToolContext): Promise<Resu
   const { code, why, ...ended } = failure;
   const { stdout, stderr, signal, duration, changed, notes } = value;
   const shown = value.output === '' ? 'It printed nothing.' : `Its output until then:\n${value.output}`;
-  const details = { ...ended, signal, duration, stdout: end(stdout), stderr: end(stderr) };
+  const phase = code === 'CANCELLED' && { phase: 'interrupted' };
+  const details = { ...ended, ...phase, signal, duration, stdout: end(stdout), stderr: end(stderr) };
   const message = [why, ...notes, ...changesLine(changed), shown].join('\n');
   return { ...fail(code, message, details), ...(stored && { metadata: stored }) };
 }
