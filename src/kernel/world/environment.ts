@@ -1,9 +1,9 @@
 /**
- * Variables that only change the output of a program, or are data to it, such as an author's name. Any other variable in front of a command
- * may change what runs.
+ * Variables whose value is never a program, a path or a setting by name: they change what is printed, or are data, such as an author's
+ * name. Any other variable in front of a command may change what runs.
  */
 const HARMLESS =
-  /^(TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|PORT|NODE_ENV|RUST_BACKTRACE|RUST_LOG|LOG_LEVEL|DEBUG|VERBOSE|SOURCE_DATE_EPOCH|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE))$/;
+  /^(TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|PORT|NODE_ENV|NODE_NO_WARNINGS|RUST_BACKTRACE|RUST_LOG|LOG_LEVEL|DEBUG|VERBOSE|SOURCE_DATE_EPOCH|GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|PYTHON(UNBUFFERED|DONTWRITEBYTECODE|HASHSEED|UTF8|FAULTHANDLER|NODEBUGRANGES|OPTIMIZE))$/;
 
 /** A Makefile that uses a variable runs what these say in it: to make a variable of the environment is a text to expand. */
 const EXPANDED = /[$`;&|<>\\\n\r]/;

@@ -155,6 +155,17 @@ describe('a command in mode auto', () => {
     },
   );
 
+  test('variables that decide nothing are set beside the command', async () => {
+    const env = {
+      LANG: 'de_DE.UTF-8',
+      PYTHONUNBUFFERED: '1',
+      GIT_AUTHOR_NAME: 'Ada',
+      GIT_COMMITTER_EMAIL: 'a@example.org',
+    };
+    const { value } = await run('env', { env });
+    for (const [name, text] of Object.entries(env)) expect(value.stdout).toContain(`${name}=${text}\n`);
+  });
+
   test('a made-up parameter that would switch the sandbox off is refused', async () => {
     const { result } = await run('touch x', { dangerouslyDisableSandbox: true });
     expect(result.error).toMatchObject({ code: 'INVALID_INPUT' });
