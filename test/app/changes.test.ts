@@ -10,6 +10,13 @@ const LINES = Array.from({ length: 24 }, (_, index) => `export const value${inde
 const PAGE = 'docs/reviews.md';
 const COMMAND =
   "sed -i 's/value2 = 2/value2 = 20/; s/value22 = 22/value22 = 220/' values.ts; mkdir -p report; echo '# Report' > report/summary.md; echo draft > notes.txt";
+/** Runs in the page: the colour of the last such element. */
+const colourOf = (selector: string) => `getComputedStyle([...document.querySelectorAll('${selector}')].at(-1)).color`;
+/** Runs in the page: the pixels of live output below those in view. */
+const LINES_BELOW = `{
+  const { scrollHeight, scrollTop, clientHeight } = document.querySelector('[data-live]');
+  scrollHeight - scrollTop - clientHeight;
+}`;
 let app: TestApp;
 
 beforeAll(async () => {
@@ -167,9 +174,9 @@ test(
     await card.getByText('Failed', { exact: true }).waitFor();
     await card.locator('[data-exit]').getByText('✗ exit 7').waitFor();
     expect(await card.getByText('the end of it').last().isVisible()).toBe(true);
-    const colour = '(element) => getComputedStyle(element).color';
-    const red = await card.locator('[data-phase=failed]').evaluate(colour);
-    expect(await card.locator('[data-exit]').evaluate(colour)).toBe(red);
+    const red = await page.evaluate(colourOf('[data-phase=failed]'));
+    expect(red).toMatch(/\d/);
+    expect(await page.evaluate(colourOf('[data-exit]'))).toBe(red);
     await page.goto(`${app.server.running.url}/history`);
     const row = page.getByRole('row', { name: /bash/ }).first();
     await row.getByText('Failed · exit 7').waitFor();
@@ -178,6 +185,21 @@ test(
     await line.getByText(/^[1-9]\d* %$/).waitFor();
   },
 );
+
+test('a running command shows its newest lines, and keeps them when it is stopped', LONG, async () => {
+  const page = await app.open('/');
+  await callTool(page, 'bash', { command: 'for i in $(seq 60); do echo line $i of 60; done; sleep 300' });
+  const card = callCard(page, 'bash').filter({ hasText: 'of 60' }).last();
+  const live = card.locator('[data-live]');
+  await live.getByText('line 60 of 60').waitFor();
+  await expect.poll(() => page.evaluate(LINES_BELOW)).toBeLessThan(2);
+  expect(await page.evaluate("document.querySelector('[data-live]').scrollTop")).toBeGreaterThan(100);
+  await card.locator('[data-elapsed]').getByText(/s$/).waitFor();
+  await card.getByRole('button', { name: 'Stop this call' }).click();
+  await card.getByText('Cancelled', { exact: true }).waitFor();
+  await card.getByText(/Cancelled after .* s\./).waitFor();
+  await card.getByText('line 1 of 60').waitFor();
+});
 
 test('a hint for what a command met is on its card, also after long output', LONG, async () => {
   const page = await app.open('/');

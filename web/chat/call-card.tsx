@@ -9,16 +9,17 @@ import { Arguments } from '../show/arguments.tsx';
 import { formatDuration } from '../show/format.ts';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
-import { stripEscapes, VisibleText } from '../show/visible-text.tsx';
+import { VisibleText } from '../show/visible-text.tsx';
 import { type CallItem, isOver, type Phase } from '../state/feed.ts';
 import { currentSession } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
 import { useWords } from '../words/words.ts';
 import { CallResult } from './call-result.tsx';
+import { LiveOutput, TimeSince } from './live-output.tsx';
 
 const MAX_ARGUMENT_CHARS = 20_000;
-/** Phases in which a person may have to act. */
-const UNFOLDED: ReadonlySet<Phase> = new Set(['running', 'failed', 'waiting']);
+/** Phases in which a person may have to act, or wants to know how far it came. */
+const UNFOLDED: ReadonlySet<Phase> = new Set(['running', 'failed', 'waiting', 'cancelled']);
 
 /** One call: a line with its summary and phase, which unfolds to its arguments and result. */
 export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
@@ -42,6 +43,7 @@ export const CallCard = memo(({ call }: { call: CallItem }): ReactNode => {
         <span className="min-w-0 flex-1 truncate text-soft">
           <VisibleText text={call.summary === call.tool ? '' : call.summary} />
         </span>
+        {call.phase === 'running' && call.startedAt !== null && <TimeSince at={call.startedAt} />}
         {call.durationMs !== null && (
           <span className="shrink-0 text-soft text-xs">{formatDuration(call.durationMs)}</span>
         )}
@@ -118,15 +120,6 @@ function ReviewButton({ id }: { id: string }): ReactNode {
       </button>
       {open && <ApprovalDialog id={id} onClose={() => setOpen(false)} />}
     </>
-  );
-}
-
-function LiveOutput({ text }: { text: string }): ReactNode {
-  const lines = stripEscapes(text).split('\n').slice(-200).join('\n');
-  return (
-    <pre className="output-frame code max-h-60 overflow-y-auto p-2" data-live>
-      {lines}
-    </pre>
   );
 }
 
