@@ -24,7 +24,12 @@ export const outcome = z
     error: failure.optional(),
     warnings: z.array(z.string()).optional(),
     metadata: z.record(z.string(), z.unknown()).optional(),
-    artifact: z.string().optional().describe('Set when the text was cut: read all of it at /v1/calls/{id}/output'),
+    artifact: z
+      .string()
+      .optional()
+      .describe(
+        'Set when the text was cut: read all of it at /v1/calls/{id}/output, as where a tool cut its own and metadata names the artifact',
+      ),
   })
   .meta({ id: 'Outcome' });
 

@@ -19,3 +19,15 @@ export function notesIn(value: unknown): readonly string[] {
   const { notes } = (value ?? {}) as { notes?: readonly unknown[] };
   return Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [];
 }
+
+/** The artifact with the whole output, where the text has only a part: the runtime cut it, or the tool itself did. */
+export function wholeOutputOf({
+  artifact,
+  metadata,
+}: {
+  readonly artifact?: string | undefined;
+  readonly metadata?: Record<string, unknown> | undefined;
+}): string | undefined {
+  const own = metadata?.['artifact'];
+  return artifact ?? (typeof own === 'string' ? own : undefined);
+}

@@ -201,6 +201,20 @@ test('a running command shows its newest lines, and keeps them when it is stoppe
   await card.getByText('line 1 of 60').waitFor();
 });
 
+test('the whole output of a command is downloaded where the card shows a part of it', LONG, async () => {
+  const page = await app.open('/');
+  await callTool(page, 'bash', { command: 'seq 300000' });
+  const card = callCard(page, 'bash').filter({ hasText: 'seq 300000' }).last();
+  await card.getByText('Done', { exact: true }).waitFor();
+  await card.getByRole('button').first().click();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    card.getByRole('button', { name: 'Download all' }).click(),
+  ]);
+  const text = readFileSync(await file.path(), 'utf8');
+  expect(text).toBe(`${Array.from({ length: 300_000 }, (_, index) => index + 1).join('\n')}\n`);
+});
+
 test('a hint for what a command met is on its card, also after long output', LONG, async () => {
   const page = await app.open('/');
   const command = "seq 400; echo 'mv: Invalid cross-device link' >&2; exit 1";

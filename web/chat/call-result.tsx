@@ -1,10 +1,9 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ViewBlock } from '../../src/protocol/view.ts';
-import { api, messageOf } from '../api/api.ts';
+import { api } from '../api/api.ts';
 import { OutputFrame } from '../show/output-frame.tsx';
-import { Trouble } from '../show/trouble.tsx';
+import { WholeOutput } from '../show/whole-output.tsx';
 import type { CallItem } from '../state/feed.ts';
-import { useWords } from '../words/words.ts';
 
 export function CallResult({ call }: { call: CallItem }): ReactNode {
   const blocks = useView(call);
@@ -12,7 +11,7 @@ export function CallResult({ call }: { call: CallItem }): ReactNode {
     call.state === 'succeeded' ? undefined : { code: call.errorCode, message: call.text.replace(/^Error: /, '') };
   return (
     <OutputFrame error={error} blocks={blocks}>
-      {call.cut && <WholeOutput call={call} />}
+      {call.hasWhole && <WholeOutput id={call.id} tool={call.tool} />}
     </OutputFrame>
   );
 }
@@ -33,30 +32,4 @@ function useView(call: CallItem): readonly ViewBlock[] {
     };
   }, [call.id, wanted]);
   return view ?? [{ kind: 'text', text: call.text }];
-}
-
-function WholeOutput({ call }: { call: CallItem }): ReactNode {
-  const say = useWords();
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const download = async () => {
-    try {
-      const { text } = await api('getCallOutput', { at: { id: call.id } });
-      const link = document.createElement('a');
-      link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-      link.download = `${call.tool}-${call.id}.txt`;
-      link.click();
-      URL.revokeObjectURL(link.href);
-    } catch (error) {
-      setTrouble(messageOf(error));
-    }
-  };
-  return (
-    <p className="mt-2 flex flex-wrap items-center gap-2 text-soft text-sm">
-      {say('cutNote')}
-      <button type="button" className="button" onClick={() => void download()}>
-        {say('download')}
-      </button>
-      <Trouble text={trouble} />
-    </p>
-  );
 }

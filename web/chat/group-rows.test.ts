@@ -19,6 +19,7 @@ function call(id: string, requestedAt: number, phase: Phase, durationMs = 10): C
       durationMs,
       changed: [],
       cut: false,
+      hasWhole: false,
       exitCode: null,
       notes: [],
       kept: null,

@@ -1,7 +1,7 @@
 import { ArrowLeft } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { CallView } from '../../src/protocol/calls.ts';
-import { exitCodeIn, notesIn } from '../../src/protocol/command-value.ts';
+import { exitCodeIn, notesIn, wholeOutputOf } from '../../src/protocol/command-value.ts';
 import { secretPathOf } from '../../src/protocol/secret-path.ts';
 import { api, messageOf } from '../api/api.ts';
 import { FreePath } from '../paths/free-path.tsx';
@@ -14,6 +14,7 @@ import { OutputFrame } from '../show/output-frame.tsx';
 import { PhaseBadge } from '../show/phase-badge.tsx';
 import { Trouble } from '../show/trouble.tsx';
 import { VisibleText } from '../show/visible-text.tsx';
+import { WholeOutput } from '../show/whole-output.tsx';
 import { phaseOf } from '../state/feed.ts';
 import { callChanges } from '../state/server-state.ts';
 import { useStore } from '../state/store.ts';
@@ -68,7 +69,9 @@ function CallDetails({ call }: { call: CallView }): ReactNode {
         {say('session')}: {call.session}
       </button>
       <Arguments args={call.args} most={20_000} />
-      <OutputFrame error={outcome?.error} blocks={blocks} />
+      <OutputFrame error={outcome?.error} blocks={blocks}>
+        {outcome !== null && wholeOutputOf(outcome) !== undefined && <WholeOutput id={call.id} tool={call.tool} />}
+      </OutputFrame>
       {notesIn(outcome?.value).map((note) => (
         <p key={note} className="text-sm text-warn [overflow-wrap:anywhere]">
           <VisibleText text={note} />

@@ -1,7 +1,7 @@
 import type { CallView } from '../../src/protocol/calls.ts';
 import type { KeptChangesView } from '../../src/protocol/changes.ts';
 import { commandOfKeeping } from '../../src/protocol/command-of-keeping.ts';
-import { exitCodeIn, notesIn, wentWell } from '../../src/protocol/command-value.ts';
+import { exitCodeIn, notesIn, wentWell, wholeOutputOf } from '../../src/protocol/command-value.ts';
 import type { RecordedEvent, StreamEvent } from '../../src/protocol/events.ts';
 import { type SecretPath, secretPathOf } from '../../src/protocol/secret-path.ts';
 
@@ -29,7 +29,10 @@ export interface CallItem {
   readonly approvalId: string | null;
   readonly decidedBy: string | null;
   readonly changed: readonly string[];
+  /** The text for the model was cut by the runtime, so a view of the value may be too long. */
   readonly cut: boolean;
+  /** The whole output can be downloaded. */
+  readonly hasWhole: boolean;
   /** The exit code of a command that has ended. */
   readonly exitCode: number | null;
   /** Hints and other information beside the output of a command. */
@@ -148,6 +151,7 @@ function itemsAfter(items: readonly FeedItem[], event: RecordedEvent): readonly 
         errorCode: outcome.error?.code ?? null,
         secret: secretPathOf(outcome.error?.details),
         cut: outcome.artifact !== undefined,
+        hasWhole: wholeOutputOf(outcome) !== undefined,
         ...effectOf(outcome.value),
       });
     }
@@ -212,6 +216,7 @@ function newCall(event: Extract<RecordedEvent, { type: 'call.requested' }>): Cal
     decidedBy: null,
     changed: [],
     cut: false,
+    hasWhole: false,
     exitCode: null,
     notes: [],
     kept: null,

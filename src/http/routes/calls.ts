@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { type CallRecord, type Effect, isFinal } from '../../kernel/call/call.ts';
+import { type CallRecord, type Effect, isFinal, type Outcome } from '../../kernel/call/call.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import { NO_FLOW } from '../../kernel/call/session-flow.ts';
 import type { Failure } from '../../kernel/error.ts';
 import type { ToolResult } from '../../kernel/tool/tool-result.ts';
 import type { StartCall } from '../../protocol/calls.ts';
+import { wholeOutputOf } from '../../protocol/command-value.ts';
 import type { CallOptions } from '../../runtime/executor.ts';
 import { Quota } from '../../runtime/order/quota.ts';
 import { newCallId } from '../../runtime/pipeline/call-scope.ts';
@@ -30,7 +31,7 @@ const TOO_MANY = {
 };
 
 export function callRoutes(backend: Backend): CallHandlers {
-  const { ledger, recorded, blobs } = backend;
+  const { ledger, recorded } = backend;
   const places = new SessionLookup(backend);
   const underWay = new Quota(MAX_CONCURRENT_CALLS);
   const told = new FinishedCalls([...backend.workspaces.values()].map(({ executor }) => executor));
@@ -69,13 +70,8 @@ export function callRoutes(backend: Backend): CallHandlers {
     async getCallOutput({ params, who }) {
       const call = await visible(params.id ?? '', who);
       if (call === null) return unknownCall();
-      const { outcome } = call;
-      if (outcome === null) return refuse('NOT_FOUND', 'The call has not ended and has no output yet.');
-      if (outcome.artifact === undefined) return json({ text: outcome.text });
-      const kept = await blobs.get(outcome.artifact);
-      if (!kept.ok) return failureResponse(kept.error);
-      // Stored unmasked, because the agent continues with it.
-      return json({ text: backend.hideSecrets(Buffer.from(kept.value).toString('utf8')) });
+      if (call.outcome === null) return refuse('NOT_FOUND', 'The call has not ended and has no output yet.');
+      return outputOf(call.outcome, backend);
     },
 
     async cancelCall({ params, who }) {
@@ -174,6 +170,16 @@ export function callRoutes(backend: Backend): CallHandlers {
       underWay.release(who.name);
     }
   }
+}
+
+/** The whole output of a call that has ended. */
+async function outputOf(outcome: Outcome, { blobs, hideSecrets }: Backend): Promise<HandlerResponse> {
+  const whole = wholeOutputOf(outcome);
+  if (whole === undefined) return json({ text: outcome.text });
+  const kept = await blobs.get(whole);
+  if (!kept.ok) return failureResponse(kept.error);
+  // Stored unmasked, because the agent continues with it.
+  return json({ text: hideSecrets(Buffer.from(kept.value).toString('utf8')) });
 }
 
 /** Aborts when the client has its response or has disconnected. */
