@@ -21,7 +21,7 @@ interface Ran {
 async function cli(
   place: CliFixture,
   argv: readonly string[],
-  more: { input?: string; env?: object } = {},
+  more: { input?: string; env?: object; isTerminal?: boolean } = {},
 ): Promise<Ran> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   stdin.end(more.input ?? '');
@@ -29,6 +29,7 @@ async function cli(
   stdout.setEncoding('utf8').on('data', (text) => (said.out += text));
   stderr.setEncoding('utf8').on('data', (text) => (said.err += text));
   const env = { ...place.env, ...more.env } as Record<string, string>;
+  Object.assign(stdout, { isTTY: more.isTerminal ?? false });
   const io = { stdin, stdout, stderr, env, cwd: place.workspace, onInterrupt: () => () => {} };
   const code = await runCli(argv, io, '1.2.3');
   return { code, ...said };
@@ -57,7 +58,10 @@ const DEEPER = [
 test.each(['en', 'zh'])('every help fits a screen of 24 by 80 and is in one language: %s', async (lang) => {
   using place = createCliFixture(PATH);
   for (const words of [[], ...COMMANDS, ...DEEPER]) {
-    const { code, out } = await cli(place, [...words, '--help'], { env: { LANG: `${lang}_XX.UTF-8` } });
+    const { code, out } = await cli(place, [...words, '--help'], {
+      env: { LANG: `${lang}_XX.UTF-8`, NO_COLOR: '1' },
+      isTerminal: true,
+    });
     const lines = out.trimEnd().split('\n');
     expect({ words, code, lines: lines.length < 24, wide: lines.filter((line) => widthOf(line) > 80) }).toEqual({
       words,
@@ -71,6 +75,14 @@ test.each(['en', 'zh'])('every help fits a screen of 24 by 80 and is in one lang
       (line) => /^ +(-|[a-z]+ {2})/.test(line) && /\p{Script=Han}/u.test(line) !== (lang === 'zh'),
     );
     if (!isTool) expect({ words, foreign }).toEqual({ words, foreign: [] });
+  }
+});
+
+test('what is cut to fit a terminal is whole in a pipe', async () => {
+  using place = createCliFixture(PATH);
+  for (const words of [['call', 'bash', '--help'], ['tools']]) {
+    expect((await cli(place, words, { isTerminal: true })).out).toContain('…\n');
+    expect((await cli(place, words)).out).not.toContain('…\n');
   }
 });
 
@@ -255,7 +267,7 @@ test('a task runs headless: what needs a person is refused, and the rest is done
   await using model = await saying({ text: 'I write.', calls }, { text: 'One was refused.' });
   const { code, out } = await cli(place, ['run', 'write both', '--session', 's1'], toModel(model.url));
   expect(code).toBe(0);
-  expect(out).toContain('I write.\n▸ write_file {"path":"a.txt"');
+  expect(out).toContain('I write.\n▸ write_file a.txt, new\n');
   expect(out).toContain('✗ write_file denied');
   expect(out).toContain('✓ done (2 turns, 30 tokens)');
   expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('alpha');

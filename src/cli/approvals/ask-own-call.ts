@@ -53,7 +53,7 @@ export function askOwnCall(cli: Cli, host: Host, { session, stop }: OwnCall): ()
   function tellOf({ data }: Extract<LogEvent, { type: 'approval.requested' }>): void {
     const { approvalId, tool, reason, shown } = data;
     note(harmless(`${shown?.summary ?? tool}: ${words.said(reason)}`));
-    for (const line of previewLines(shown?.preview ?? [], words)) note(`  ${line}`);
+    for (const line of previewLines(shown?.preview ?? [], cli)) note(`  ${line}`);
     note(words.waitingElsewhere(approvalId));
   }
 

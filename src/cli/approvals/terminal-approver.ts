@@ -3,6 +3,7 @@ import { isPlainObject } from '../../kernel/tool/check-arguments.ts';
 import type { Cli } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
 import { askChanges } from './ask-changes.ts';
+import { detailLines } from './details.ts';
 import { previewLines } from './preview.ts';
 import type { Prompter } from './prompter.ts';
 
@@ -38,7 +39,7 @@ async function askOne(
     `\n${style.yellow('?')} ${style.bold(words.ask(harmless(request.tool)))} ${style.line(request.summary, 30)}`,
   );
   cli.print(`  ${harmless(words.said(request.reason))}`);
-  for (const line of previewLines(request.shown.preview, words, MAX_LINES)) cli.print(style.dim(`  ${line}`));
+  for (const line of previewLines(request.shown.preview, cli, MAX_LINES)) cli.print(`  ${line}`);
   prompter.forgetTyped();
   for (;;) {
     const answer = await prompter.ask(`  ${words.askKeys}`, { signal });
@@ -47,18 +48,13 @@ async function askOne(
     if (key === 'e') {
       const modifiedArgs = await editArguments(cli, prompter, request, signal);
       if (modifiedArgs !== undefined) return { approved: true, modifiedArgs, by: 'terminal' };
-    } else if (key === '?') cli.print(details(cli, request));
+    } else if (key === '?') for (const line of detailLines(cli, request)) cli.print(`  ${line}`);
     else if (answer === undefined) return { approved: false, by: 'terminal' };
     else if (['n', 'no', '否'].includes(key)) {
       const message = (await prompter.ask(`  ${words.askWhy}`, { signal }))?.trim();
       return message ? { approved: false, message, by: 'terminal' } : { approved: false, by: 'terminal' };
     }
   }
-}
-
-function details({ words }: Cli, { args, access, shown }: ApprovalRequest): string {
-  const facts = toJson({ args, access }, 2);
-  return [facts, ...previewLines(shown.preview, words)].join('\n');
 }
 
 /** Lets the person edit the arguments as JSON in the line; returns undefined when the person cancels. */

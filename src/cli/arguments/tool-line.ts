@@ -1,5 +1,19 @@
 import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
+import type { Tool } from '../../kernel/tool/tool.ts';
 import { readValue } from './tool-arguments.ts';
+
+/**
+ * Reads what a person types after a tool's name. A tool that runs commands gets the line as it stands, unless it begins
+ * with JSON, a quote or a parameter's name: `/bash ls -la`.
+ */
+export function readTypedCall(text: string, tool: Pick<Tool, 'input' | 'patterns'>): Record<string, unknown> {
+  const line = text.trim();
+  const names = Object.keys((tool.input.json.properties ?? {}) as object);
+  const [name = ''] = names;
+  const isArranged = /^["'{]/.test(line) || names.some((each) => line.startsWith(`${each}=`));
+  const isCommand = tool.patterns === 'commands' && line !== '' && !isArranged;
+  return isCommand ? { [name]: line } : readToolLine(line, tool.input.json);
+}
 
 /**
  * Reads the arguments a person types after a tool's name: JSON, `key=value`, or plain values for the parameters in

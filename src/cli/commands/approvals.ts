@@ -116,10 +116,10 @@ function failed(cli: Cli, error: Parameters<typeof failWith>[1]): undefined {
   return undefined;
 }
 
-function shown({ print, words, style }: Cli, args: unknown, about: PresentedCall | null): void {
-  if (about !== null) print(`  ${harmless(about.summary)}`);
-  print(style.dim(`  ${toJson(args)}`));
-  for (const line of previewLines(about?.preview ?? [], words)) print(`  ${line}`);
+function shown(cli: Cli, args: unknown, about: PresentedCall | null): void {
+  if (about !== null) cli.print(`  ${harmless(about.summary)}`);
+  cli.print(cli.style.dim(`  ${toJson(args)}`));
+  for (const line of previewLines(about?.preview ?? [], cli)) cli.print(`  ${line}`);
 }
 
 function said(cli: Cli, id: string, answered: AnswerOutcome): void {

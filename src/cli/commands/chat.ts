@@ -10,7 +10,7 @@ import { collectFor, tellCollected } from '../approvals/collected-changes.ts';
 import { askPendingApprovals } from '../approvals/pending-approvals.ts';
 import { Prompter } from '../approvals/prompter.ts';
 import { createTerminalApprover } from '../approvals/terminal-approver.ts';
-import { readToolLine } from '../arguments/tool-line.ts';
+import { readTypedCall } from '../arguments/tool-line.ts';
 import { unknownTool } from '../arguments/unknown-tool.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -102,13 +102,12 @@ class Chat {
     if (name === 'undo') return this.#undo(app, rest[0]);
     const tool = app.executor.offered().find((offered) => offered.name === name);
     if (tool === undefined) return print(unknownTool(this.#cli, app.registry, name, '/tools').message);
-    const view = new RunView(this.#cli);
+    // The person asked for this output: all of it is shown.
+    const view = new RunView(this.#cli, { mostLines: Infinity });
     const stop = app.executor.on((event) => (event.session === this.#session ? view.show(event) : undefined));
     const context = new ExecutionContext({ ...app.context, sessionId: this.#session });
-    const result = await app.executor.execute(tool.name, context, readToolLine(text, tool.input.json), { signal });
+    await app.executor.execute(tool.name, context, readTypedCall(text, tool), { signal });
     stop();
-    const lines = result.text.split('\n');
-    if (result.ok && lines.length > 8) print(harmless(result.text));
   }
 
   /** Resumes manual calls that an earlier process left waiting or answered. */

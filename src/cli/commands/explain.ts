@@ -73,7 +73,7 @@ export function define(command: Command, cli: Cli): void {
           if (flow[origin].length > 0) cli.print(harmless(cli.words.flow[origin](flow[origin].join(', '))));
         if (verdict !== 'ask') return;
         cli.print(cli.words.wouldBeShown);
-        for (const line of previewLines(shown.preview, cli.words)) cli.print(`  ${line}`);
+        for (const line of previewLines(shown.preview, cli)) cli.print(`  ${line}`);
       });
     });
 }

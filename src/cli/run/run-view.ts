@@ -1,4 +1,5 @@
 import type { Event, EventData } from '../../kernel/call/event.ts';
+import { isPlainObject } from '../../kernel/tool/check-arguments.ts';
 import { commandOfKeeping } from '../../protocol/command-of-keeping.ts';
 import { exitCodeIn, notesIn, wentWell } from '../../protocol/command-value.ts';
 import type { Cli } from '../cli.ts';
@@ -6,20 +7,33 @@ import { harmless, toJson } from '../text/style.ts';
 import { effectLines, type KeptDiff, keptDiffsIn } from './command-effect.ts';
 
 const MAX_LINES = 8;
-const MAX_ARGUMENT_CHARS = 400;
 
-/** Shows a session's events to a person: streamed text, and each call with arguments and outcome. */
+interface CallInView {
+  readonly tool: string;
+  readonly args: unknown;
+  /** Known when the call has started, or a person was asked about it. */
+  readonly summary?: string;
+}
+
+interface RunViewOptions {
+  /** Lines of a call's text that are shown. */
+  readonly mostLines?: number;
+}
+
+/** Shows a session's events to a person: streamed text, and each call with its summary and outcome. */
 export class RunView {
   readonly #cli: Cli;
+  readonly #mostLines: number;
   readonly #shown = new Set<string>();
-  readonly #asked = new Map<string, { tool: string; args: unknown }>();
+  readonly #asked = new Map<string, CallInView>();
   /** Diffs of the changes that were kept, by the command that made them. */
   readonly #keptDiffs = new Map<string, readonly KeptDiff[]>();
   /** Kind of the message that is being streamed. */
   #streamed: 'text' | 'thinking' | undefined;
 
-  constructor(cli: Cli) {
+  constructor(cli: Cli, { mostLines = MAX_LINES }: RunViewOptions = {}) {
     this.#cli = cli;
+    this.#mostLines = mostLines;
   }
 
   show(event: Event): void {
@@ -32,6 +46,7 @@ export class RunView {
       if (event.type === 'call.finished') this.#kept(command, event);
       return;
     }
+    if (event.type === 'approval.requested') this.#presented(event.callId, event.data.shown?.summary);
     if (event.type === 'call.started') this.#call(event.callId, event.data);
     if (event.type === 'call.finished') this.#finished(event.callId, event.data);
     if (event.type === 'run.finished') this.#end(event.data);
@@ -71,11 +86,18 @@ export class RunView {
     this.#breakLine();
   }
 
-  #call(callId: string, { tool, args }: { tool: string; args: unknown }): void {
+  #presented(callId: string, summary: string | undefined): void {
+    const asked = this.#asked.get(callId);
+    if (asked !== undefined && summary !== undefined) this.#asked.set(callId, { ...asked, summary });
+  }
+
+  #call(callId: string, { tool, args, summary }: CallInView): void {
     const { style } = this.#cli;
     this.#breakLine();
     this.#shown.add(callId);
-    this.#cli.print(`${style.bold('▸')} ${style.bold(harmless(tool))} ${style.dim(clip(toJson(args)))}`);
+    const name = harmless(tool);
+    const about = style.line(summary ?? briefArguments(args), name.length + 3);
+    this.#cli.print(`${style.bold('▸')} ${style.bold(name)} ${style.dim(about)}`);
   }
 
   /** Shows the end of a call, and the call itself if it never started. */
@@ -103,9 +125,11 @@ export class RunView {
     for (const note of notes) this.#cli.print(style.yellow(`    ${harmless(note)}`));
     const lines = outcome.text.split('\n').filter((line) => !notes.includes(line.slice(1, -1)));
     // An error is never cut: the next step is at its end.
-    const fitted = (line: string) => (outcome.ok ? style.line(line, 4) : harmless(line));
-    for (const line of lines.slice(0, MAX_LINES)) this.#cli.print(style.dim(`    ${fitted(line)}`));
-    if (lines.length > MAX_LINES) this.#cli.print(style.dim(`    ${words.moreLines(lines.length - MAX_LINES)}`));
+    const isCut = outcome.ok && this.#mostLines < Infinity;
+    const fitted = (line: string) => (isCut ? style.row(line, 4) : harmless(line));
+    for (const line of lines.slice(0, this.#mostLines)) this.#cli.print(style.dim(`    ${fitted(line)}`));
+    const left = lines.length - this.#mostLines;
+    if (left > 0) this.#cli.print(style.dim(`    ${words.moreLines(left)}`));
   }
 
   #end({ reason, message, turns, usage }: EventData['run.finished']): void {
@@ -132,6 +156,10 @@ export class RunView {
   }
 }
 
-function clip(text: string): string {
-  return text.length > MAX_ARGUMENT_CHARS ? `${text.slice(0, MAX_ARGUMENT_CHARS)}…` : text;
+/** The values of the arguments as a person would say them: `a.txt, 20`. */
+function briefArguments(args: unknown): string {
+  if (!isPlainObject(args)) return toJson(args);
+  return Object.values(args)
+    .map((value) => (typeof value === 'string' ? value : toJson(value)))
+    .join(', ');
 }

@@ -7,8 +7,10 @@ export interface Style {
   red(text: string): string;
   green(text: string): string;
   yellow(text: string): string;
-  /** Shortens a text to one line that fits the terminal. */
+  /** A text in one line, its blanks collapsed; a terminal gets as much of it as fits. */
   line(text: string, indent?: number): string;
+  /** One line with its indentation and blanks; a terminal gets as much of it as fits. */
+  row(text: string, indent?: number): string;
 }
 
 /** Uses colours only on a terminal without NO_COLOR; FORCE_COLOR turns them on anyway. */
@@ -16,19 +18,20 @@ export function styleFor({ stdout, env }: Io): Style {
   const wanted = env.FORCE_COLOR ? env.FORCE_COLOR !== '0' : stdout.isTTY === true && env.TERM !== 'dumb';
   const on = wanted && !env.NO_COLOR;
   const paint = (start: number, end: number) => (text: string) => (on ? `\x1b[${start}m${text}\x1b[${end}m` : text);
-  // A terminal of unknown width reports 0.
-  const columns = stdout.columns || 80;
+  // A terminal of unknown width reports 0. A pipe or a file has room for all.
+  const columns = stdout.isTTY === true ? stdout.columns || 80 : Infinity;
+  const fitted = (text: string, indent: number) => {
+    const room = Math.max(20, columns - indent - 1);
+    return text.length > room ? `${text.slice(0, room - 1)}…` : text;
+  };
   return {
     bold: paint(1, 22),
     dim: paint(2, 22),
     red: paint(31, 39),
     green: paint(32, 39),
     yellow: paint(33, 39),
-    line(text, indent = 0) {
-      const plain = harmless(text).replace(/\s+/g, ' ').trim();
-      const room = Math.max(20, columns - indent - 1);
-      return plain.length > room ? `${plain.slice(0, room - 1)}…` : plain;
-    },
+    line: (text, indent = 0) => fitted(harmless(text).replace(/\s+/g, ' ').trim(), indent),
+    row: (text, indent = 0) => fitted(harmless(text).replaceAll('\t', '    ').trimEnd(), indent),
   };
 }
 

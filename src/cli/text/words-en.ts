@@ -126,7 +126,8 @@ export const en = {
   keepKeys: '[k]eep  [p]art  [v]iew  [d]iscard ',
   askPaths: 'Paths to keep (PATH:1,3 for hunks): ',
   notAChange: (path: string) => `${path} is not among the changes: name a listed path, or a folder above it.`,
-  noHunk: (path: string, hunks: number) => `${path} has ${hunks} hunks: name numbers from 1 to ${hunks}.`,
+  noHunk: (path: string, hunks: number) =>
+    hunks === 1 ? `${path} has one hunk: name it 1.` : `${path} has ${hunks} hunks: name numbers from 1 to ${hunks}.`,
   changeClasses: {
     ignored: 'ignored by git',
     new: '',
@@ -137,11 +138,11 @@ export const en = {
     sensitive: 'may hold secrets, never kept',
     special: 'special file, never kept',
   },
-  changeEntries: (entries: number) => `${entries} entries`,
+  changeEntries: (entries: number) => (entries === 1 ? '1 entry' : `${entries} entries`),
   changeOvertaken: 'changed in the workspace meanwhile',
   changeLoses: 'no other copy',
   diffLeftOut: 'too long to show',
-  moreChanges: (count: number) => `… and ${count} more paths`,
+  moreChanges: (count: number) => `… and ${counted(count, 'more path')}`,
   changeCounts: ({ modified, created, deleted, repository }: KeptChanges['counts']) =>
     [
       modified > 0 && `${modified} changed`,
@@ -180,22 +181,26 @@ export const en = {
     refused: 'declined',
     failed: 'failed',
   },
-  used: (turns: number, tokens: number, cost: string) => `${turns} turns, ${tokens} tokens${cost}`,
+  used: (turns: number, tokens: number, cost: string) =>
+    `${counted(turns, 'turn')}, ${counted(tokens, 'token')}${cost}`,
   help: 'Commands: /tools, /undo [call], /quit, and /TOOL with arguments: /read_file README.md, or key=value, or JSON.',
   noSuchTool: (name: string, list: string) => `Unknown tool ${name}; ${list} lists all.`,
   nothing: 'None.',
   undone: (paths: string) => `Undone: ${paths} restored`,
   wrote: (path: string) => `Wrote ${path}.`,
   exists: (path: string) => `${path} already exists; it was not changed.`,
-  whole: (events: number, sessions: number) => `The audit log is intact: ${events} events in ${sessions} sessions.`,
+  whole: (events: number, sessions: number) =>
+    `The audit log is intact: ${counted(events, 'event')} in ${counted(sessions, 'session')}.`,
   notWhole: 'The audit log is damaged:',
   isOff: (tool: string) => `${tool} is disabled; enable it with toolwright tools enable ${tool}.`,
   switched: (tool: string, on: boolean) => `${tool} is ${on ? 'enabled' : 'disabled'}.`,
   decided: (id: string, yes: boolean) => `${id} ${yes ? 'approved' : 'denied'}.`,
   tooLate: (id: string) => `${id} is no longer pending.`,
   repair: 'Repair',
-  moreLines: (count: number) => `… ${count} more lines`,
+  moreLines: (count: number) => `… ${counted(count, 'more line')}`,
   wouldBeShown: 'The approval would show:',
+  /** Titles of the details of a question. */
+  details: { args: 'Arguments', access: 'It touches', verdicts: 'Verdict' },
   verdicts: { allow: 'runs without asking', ask: 'needs approval', deny: 'is refused' },
   flow: {
     private: (sources: string) => `Private data in the session: ${sources}`,
@@ -224,3 +229,7 @@ export const en = {
   saved: (rules: string) => `Saved: allow ${rules}`,
   working: { verify: 'checking the audit log', undo: 'restoring', start: 'opening the workspaces', doctor: 'checking' },
 };
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

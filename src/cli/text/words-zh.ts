@@ -186,6 +186,7 @@ export const zh: typeof en = {
   repair: '修复办法',
   moreLines: (count) => `…… 还有 ${count} 行`,
   wouldBeShown: '批准请求会显示：',
+  details: { args: '参数', access: '涉及', verdicts: '判定' },
   verdicts: { allow: '直接运行', ask: '需要批准', deny: '拒绝' },
   flow: {
     private: (sources) => `会话中的私有数据：${sources}`,

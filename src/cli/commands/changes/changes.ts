@@ -41,6 +41,6 @@ async function show(cli: Cli, app: App, { id, json }: CommonOptions & { id: stri
   const block = await pendingIn(app).present(found);
   if (json) return cli.print(toJson({ ...pendingChangesView(stage, question?.id ?? null), preview: block }));
   cli.print(cli.style.bold(harmless(stage.title)));
-  for (const line of previewLines([block], cli.words)) cli.print(line);
+  for (const line of previewLines([block], cli)) cli.print(line);
   cli.note(cli.words.nextKeep(stage.id));
 }
