@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 
 /** The outside world of the command line, which a test can replace. */
 export interface Io {
-  readonly stdin: Readable & { isTTY?: boolean };
+  readonly stdin: Readable & { isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
   readonly stderr: Writable & { isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;

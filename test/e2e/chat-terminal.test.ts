@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createCliFixture } from '../../src/testing/cli-fixture.ts';
+import { type CliFixture, createCliFixture } from '../../src/testing/cli-fixture.ts';
 import { modelServer } from '../../src/testing/model-server.ts';
 import { anthropicReply } from '../../src/testing/wire-turn.ts';
 
@@ -20,6 +20,12 @@ class Terminal implements Disposable {
 
   type(...keys: string[]): void {
     this.#tmux('send-keys', ...keys);
+  }
+
+  /** Pastes as a terminal does: between marks, if the program asked for them. */
+  paste(text: string): void {
+    this.#tmux('set-buffer', text);
+    this.#tmux('paste-buffer', '-p');
   }
 
   /** Waits until the screen, with what scrolled away, shows it. */
@@ -45,27 +51,33 @@ class Terminal implements Disposable {
   }
 }
 
+/** The command line of a chat with this model. */
+function chatCommand(place: CliFixture, modelUrl: string, more: Readonly<Record<string, string>> = {}): string {
+  mkdirSync(join(place.top, 'home'), { recursive: true });
+  const env = {
+    ...place.env,
+    TERM: 'xterm-256color',
+    TOOLWRIGHT_PROVIDER: 'anthropic',
+    TOOLWRIGHT_MODEL_BASE_URL: modelUrl,
+    TOOLWRIGHT_ALLOW: 'bash(sleep *)',
+    ...more,
+  };
+  const variables = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
+  const program = `'${process.execPath}' '${ROOT}/node_modules/tsx/dist/cli.mjs' '${ROOT}/src/cli/main.ts'`;
+  return `env -i ${variables.join(' ')} ${program} chat -w '${place.workspace}'`;
+}
+
 test('chat in a terminal: Ctrl-C takes back a line, a call is edited in place, Ctrl-C stops a command, two of them or Ctrl-D leave', {
   timeout: 120_000,
 }, async () => {
   using place = createCliFixture(process.env.PATH, { 'a.txt': 'old text' });
-  mkdirSync(join(place.top, 'home'));
   const turns = [
     { text: 'I change it.', calls: [{ name: 'write_file', args: { path: 'a.txt', content: 'by model' } }] },
     { text: 'Changed.' },
     { text: 'I wait.', calls: [{ name: 'bash', args: { command: 'sleep 300' } }] },
   ];
   await using model = await modelServer((_, index) => anthropicReply(turns[index] ?? { text: 'Hm.' }, index));
-  const env = {
-    ...place.env,
-    TERM: 'xterm-256color',
-    TOOLWRIGHT_PROVIDER: 'anthropic',
-    TOOLWRIGHT_MODEL_BASE_URL: model.url,
-    TOOLWRIGHT_ALLOW: 'bash(sleep *)',
-  };
-  const variables = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
-  const program = `'${process.execPath}' '${ROOT}/node_modules/tsx/dist/cli.mjs' '${ROOT}/src/cli/main.ts'`;
-  const chat = `env -i ${variables.join(' ')} ${program} chat -w '${place.workspace}'`;
+  const chat = chatCommand(place, model.url);
   const command = `${chat}; echo "left with $?"; ${chat}; echo "left again with $?"; sleep 60`;
   using terminal = new Terminal(join(place.top, 'tmux'), command);
 
@@ -98,4 +110,41 @@ test('chat in a terminal: Ctrl-C takes back a line, a call is edited in place, C
   await terminal.sees(/left with 0\n[\s\S]*you>/);
   terminal.type('C-d');
   await terminal.sees('left again with 0');
+});
+
+test('what is pasted is one message, and what is typed ahead is shown, answers nothing and is dropped by Ctrl-C', {
+  timeout: 120_000,
+}, async () => {
+  using place = createCliFixture(process.env.PATH, { 'a.txt': 'old text' });
+  const turns = [
+    { text: 'I wait.', calls: [{ name: 'bash', args: { command: 'sleep 300' } }] },
+    { text: 'I ask.', calls: [{ name: 'write_file', args: { path: 'a.txt', content: 'new' } }] },
+    { text: 'Refused.' },
+  ];
+  await using model = await modelServer((_, index) => anthropicReply(turns[index] ?? { text: 'Hm.' }, index));
+  using terminal = new Terminal(join(place.top, 'tmux'), chatCommand(place, model.url));
+
+  await terminal.sees('you>');
+  const trace = 'Traceback:\n  File "a.py", line 1\n\tfail()';
+  terminal.type('Explain ');
+  terminal.paste(trace);
+  await terminal.sees('Explain [pasted 1: 3 lines]');
+  terminal.type('Enter');
+  await terminal.sees('▸ bash');
+  expect(model.requests[0]?.body.messages[0].content[0].text).toBe(`Explain ${trace}`);
+  terminal.type('y', 'Enter');
+  await terminal.sees('Queued, sent when this is done (Ctrl-C drops it): y');
+  terminal.type('C-c');
+  await terminal.sees('Dropped: 1 queued message.');
+  await terminal.sees('✗ stopped');
+
+  terminal.type('write', 'Enter');
+  await terminal.sees('Allow write_file?');
+  terminal.type('n', 'Enter');
+  await terminal.sees('Reason for the model');
+  terminal.paste('not now\nand not like this');
+  terminal.type('Enter');
+  await terminal.sees('Refused.');
+  expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('old text');
+  expect(model.requests).toHaveLength(3);
 });

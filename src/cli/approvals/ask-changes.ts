@@ -24,7 +24,6 @@ export async function askChanges(
 ): Promise<ApprovalResponse> {
   const { words, style } = cli;
   show(cli, request, block);
-  prompter.forgetTyped();
   for (;;) {
     const answer = await prompter.ask(`  ${words.keepKeys}`, { signal });
     const key = (answer ?? '').trim().toLowerCase();

@@ -23,7 +23,7 @@ export function askOwnCall(cli: Cli, host: Host, { session, stop }: OwnCall): ()
   const { io, words, note } = cli;
   const interactive = io.stdin.isTTY === true && io.stderr.isTTY === true;
   const prompter = interactive
-    ? new Prompter({ ...io, stdout: io.stderr }, { onInterrupt: () => stop.abort() })
+    ? new Prompter({ words, io: { ...io, stdout: io.stderr } }, { onInterrupt: () => stop.abort() })
     : undefined;
   const approver = prompter && createTerminalApprover({ ...cli, print: note }, () => prompter);
   const asking = new Map<string, AbortController>();

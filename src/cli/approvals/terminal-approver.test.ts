@@ -18,7 +18,7 @@ function terminal() {
   const io = { stdin, stdout, stderr: stdout, env: {}, cwd: '/', onInterrupt: () => () => {} };
   const print = (line: string) => void stdout.write(`${line}\n`);
   const cli: Cli = { io, argv: [], words: en, style: styleFor(io), exitCode: 0, print, note: print };
-  const prompter = new Prompter(io, { onInterrupt() {} });
+  const prompter = new Prompter(cli, { onInterrupt() {} });
   return {
     approver: createTerminalApprover(cli, () => prompter),
     type: (line: string) => sleep(30).then(() => void stdin.write(`${line}\n`)),

@@ -40,7 +40,6 @@ async function askOne(
   );
   cli.print(`  ${harmless(words.said(request.reason))}`);
   for (const line of previewLines(request.shown.preview, cli, MAX_LINES)) cli.print(`  ${line}`);
-  prompter.forgetTyped();
   for (;;) {
     const answer = await prompter.ask(`  ${words.askKeys}`, { signal });
     const key = (answer ?? 'n').trim().toLowerCase();

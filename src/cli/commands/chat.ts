@@ -53,7 +53,10 @@ class Chat {
     this.#cli = cli;
     this.#session = session;
     this.#collect = collect === true;
-    this.prompter = new Prompter(cli.io, { onInterrupt: () => this.#interrupt() });
+    this.prompter = new Prompter(cli, {
+      onInterrupt: () => this.#interrupt(),
+      onQueued: (line) => cli.note(cli.style.dim(cli.words.queued(cli.style.line(line, 30)))),
+    });
     this.approver = createTerminalApprover(cli, () => this.prompter);
     if (!cli.io.stdin.isTTY) cli.io.onInterrupt(() => this.#interrupt());
   }
@@ -75,7 +78,7 @@ class Chat {
       await this.#stoppable((signal) => playRun(this.#cli, { ...play, agent, task: null, signal }));
     } else await this.#stoppable((signal) => this.#takeUpCalls(app, signal));
     for (;;) {
-      const line = (await this.prompter.ask(style.bold(words.prompt)))?.trim();
+      const line = (await this.prompter.listen(style.bold(words.prompt)))?.trim();
       this.#leaving = false;
       if (line === undefined || line === '/quit' || line === '/exit') break;
       if (line === '') continue;
@@ -160,6 +163,8 @@ class Chat {
     const { words, note } = this.#cli;
     if (this.#running !== undefined && !this.#running.signal.aborted) {
       note(`\n${words.stopping}`);
+      const dropped = this.prompter.dropQueued();
+      if (dropped > 0) note(words.dropped(dropped));
       this.#running.abort();
     } else if (this.#leaving) this.prompter.close();
     else {

@@ -40,7 +40,7 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
   const unlisten = io.onInterrupt(stop);
   let prompter: Prompter | undefined;
   // Without a terminal no person can be asked, and calls that need approval are refused.
-  const approver = createTerminalApprover(cli, () => (prompter ??= new Prompter(io, { onInterrupt: stop })));
+  const approver = createTerminalApprover(cli, () => (prompter ??= new Prompter(cli, { onInterrupt: stop })));
   const asked = io.stdin.isTTY && !options.json ? { approver } : {};
   try {
     await withApp(cli, options, work, asked);
