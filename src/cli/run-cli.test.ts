@@ -208,12 +208,13 @@ test.each([
   [['frobnicate'], 2, 'Unknown command: frobnicate. See toolwright --help'],
   [['chatt'], 2, 'Did you mean chat?'],
   [['tools', '--frob'], 2, 'Unknown option: --frob. See toolwright tools --help'],
-  [['undo'], 2, '<call> is missing.'],
+  [['undo'], 1, 'Nothing to undo: no call here changed files'],
   [['history', '--limit', 'abc'], 2, 'Must be a whole number'],
   [['tools', '--port', '99999'], 4, 'port cannot be 99999: Too big'],
   [['token', 'ana', '--role', 'king'], 2, 'one of'],
   [['call', 'read_file', '--input', '{"path":'], 2, '--input must be a JSON object'],
-  [['call', 'read_file', 'README.md'], 2, 'give parameters as --name value'],
+  [['call', 'read_file', '--path', 'x', 'README.md'], 2, 'give parameters as --name value'],
+  [['call', 'read_file', 'missing.md'], 1, 'missing.md'],
   [['call', 'nope'], 2, 'Unknown tool nope'],
   [['call', 'readfile', '--path', 'x'], 2, 'Did you mean read_file?'],
   [['call', 'read_file'], 2, 'parameter: path. See toolwright call read_file --help'],
@@ -267,7 +268,8 @@ test('a task runs headless: what needs a person is refused, and the rest is done
   await using model = await saying({ text: 'I write.', calls }, { text: 'One was refused.' });
   const { code, out } = await cli(place, ['run', 'write both', '--session', 's1'], toModel(model.url));
   expect(code).toBe(0);
-  expect(out).toContain('I write.\n▸ write_file a.txt, new\n');
+  expect(out).toContain('I write.\n▸ write_file Write ');
+  expect(out).toContain('▸ write_file Write a.txt (3 characters)\n');
   expect(out).toContain('✗ write_file denied');
   expect(out).toContain('✓ done (2 turns, 30 tokens)');
   expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('alpha');
@@ -302,7 +304,7 @@ test('a task runs headless: what needs a person is refused, and the rest is done
     .split('\n')
     .map((line) => JSON.parse(line))
     .find(({ state }) => state === 'succeeded');
-  expect((await cli(place, ['undo', done.id])).out).toContain('Undone: b.txt restored');
+  expect((await cli(place, ['undo'])).out).toContain('Undone: b.txt restored');
   const taken = JSON.parse((await cli(place, ['history', '--tool', 'person:undo', '--json'])).out.split('\n')[0] ?? '');
   expect(taken).toMatchObject({ tool: 'person:undo', args: { by: 'terminal', call: done.id }, state: 'succeeded' });
   expect((await cli(place, ['undo', done.id])).err).toContain('were undone already');
@@ -312,6 +314,19 @@ test('a task runs headless: what needs a person is refused, and the rest is done
   expect(failed).toMatchObject({ args: { by: 'terminal', call: done.id }, state: 'failed' });
   expect(existsSync(join(place.workspace, 'b.txt'))).toBe(false);
   expect((await cli(place, ['verify'])).out).toContain('The audit log is intact');
+});
+
+test('a task comes from the input too, and a run whose calls were all denied says what would allow them', async () => {
+  using place = createCliFixture(PATH, { 'a.txt': 'alpha' });
+  const calls = [{ name: 'write_file', args: { path: 'a.txt', content: 'new' } }];
+  await using model = await saying({ calls }, { text: 'Refused.' });
+  const ran = await cli(place, ['run'], { input: 'write it\n', ...toModel(model.url) });
+  expect(model.requests[0]?.body.messages[0].content[0].text).toBe('write it');
+  expect(ran).toMatchObject({ code: 3, err: expect.stringContaining('No call ran: the only one was denied.') });
+  expect(ran.out).toContain('nobody can be asked without a terminal');
+  expect(ran.out).toContain("--mode auto, or with: toolwright rules allow 'write_file(a.txt)'");
+  await cli(place, ['run', '-'], { input: 'again\n', ...toModel(model.url) });
+  expect(model.requests.at(-1)?.body.messages[0].content[0].text).toBe('again');
 });
 
 test('a session goes on in its own workspace, and says where that is anywhere else', async () => {
@@ -370,6 +385,14 @@ test('[E20] each error code reaches a program through the command line', { timeo
     'PERMISSION_DENIED',
     'TIMEOUT',
   ]);
+});
+
+test('call takes values as explain does, and exits as the command did', async () => {
+  using place = createCliFixture(PATH, { 'a.txt': 'alpha' });
+  expect(await cli(place, ['call', 'bash', 'ls'])).toMatchObject({ code: 0, out: expect.stringContaining('a.txt') });
+  expect((await cli(place, ['call', 'bash', 'exit 3'])).code).toBe(3);
+  expect((await cli(place, ['call', 'bash', '--command', 'false', '--json'])).code).toBe(1);
+  expect(await cli(place, ['call', 'bash', 'sleep 60', '--timeout', '1'])).toMatchObject({ code: 124 });
 });
 
 test('[E20] call exits with the code of the signal that ended a program', { timeout: 180_000 }, async () => {
@@ -448,6 +471,22 @@ test('a tool that the configuration keeps off is not said to be on', async () =>
   expect(await cli(place, ['tools', 'schema', 'bash'])).toMatchObject({ code: 3, err: said });
   expect((await cli(place, ['tools', 'disable', 'bash'])).code).toBe(0);
   expect((await cli(place, ['tools', 'enable', 'web_fetch'])).out).toBe('web_fetch is enabled.\n');
+});
+
+test('tokens of people are listed and revoked, and the token itself is shown once', async () => {
+  using place = createCliFixture(PATH);
+  expect((await cli(place, ['token', 'list'])).out).toBe('None.\n');
+  const token = (await cli(place, ['token', 'ana', '--role', 'viewer', '--session', 's1'])).out.trim();
+  const { out } = await cli(place, ['token', 'list', '--json']);
+  expect(JSON.parse(out)).toEqual({ name: 'ana', role: 'viewer', sessions: ['s1'] });
+  expect(out).not.toContain(token);
+  expect(await cli(place, ['token', 'revoke', 'bob'])).toMatchObject({ code: 1, err: expect.stringContaining('bob') });
+  expect((await cli(place, ['token', 'revoke', 'ana'])).out).toBe('The token of ana is revoked.\n');
+  expect((await cli(place, ['token', 'list'])).out).toBe('None.\n');
+  expect(await cli(place, ['token', 'ana'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--role is missing'),
+  });
 });
 
 test('a record that cannot be written says what every command takes', async () => {

@@ -123,13 +123,37 @@ export function openTokens(stateDir: string): Result<Tokens> {
   });
 }
 
+/** The people who have a token, in the order in which they got it. */
+export function listTokens(stateDir: string): Result<readonly NewToken[]> {
+  const read = readUsers(join(stateDir, 'tokens.json'));
+  return read.ok ? ok(read.value.list.map(({ name, role, sessions }) => ({ name, role, sessions }))) : read;
+}
+
+/** Takes a person's token back: running servers refuse it at once and end its streams. */
+export function revokeToken(stateDir: string, name: string): Promise<Result<void>> {
+  return alone(stateDir, (path) => {
+    const read = readUsers(path);
+    if (!read.ok) return read;
+    const left = read.value.list.filter((user) => user.name !== name);
+    if (left.length === read.value.list.length)
+      return fail('FILE_NOT_FOUND', `There is no token for ${name}; toolwright token list shows all.`);
+    replaceOwn(path, `${JSON.stringify(left, null, 2)}\n`);
+    return ok(undefined);
+  });
+}
+
 /** Creates a token for a person and stores its hash. Only the result holds the token itself. */
-export async function addToken(stateDir: string, user: NewToken): Promise<Result<string>> {
+export function addToken(stateDir: string, user: NewToken): Promise<Result<string>> {
+  return alone(stateDir, (path) => writeToken(path, user));
+}
+
+/** Changes the file of tokens while no other process does. */
+async function alone<T>(stateDir: string, change: (path: string) => Result<T>): Promise<Result<T>> {
   const path = join(stateDir, 'tokens.json');
   const lock = await waitForLock(`${path}.lock`, MAX_WAIT_MS);
   if (lock === undefined) return fail('CONFLICT', `Another process is writing ${path}: try again when it is done.`);
   try {
-    return writeToken(path, user);
+    return change(path);
   } finally {
     lock.close();
   }

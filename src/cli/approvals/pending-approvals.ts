@@ -4,7 +4,7 @@ import type { Approver } from '../../kernel/ports.ts';
 import type { Cli } from '../cli.ts';
 import { askApproval } from './ask-approval.ts';
 
-interface PendingSession {
+export interface PendingSession {
   readonly app: App;
   readonly session: string;
   readonly signal: AbortSignal;

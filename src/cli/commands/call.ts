@@ -7,12 +7,14 @@ import { exitCodeIn } from '../../protocol/command-value.ts';
 import { askOwnCall } from '../approvals/ask-own-call.ts';
 import { readCallArguments } from '../arguments/call-arguments.ts';
 import { collect, settingsFrom } from '../arguments/flags.ts';
-import { toolArguments, toolHelp } from '../arguments/tool-arguments.ts';
+import { toolHelp } from '../arguments/tool-arguments.ts';
 import { misplacedSetting, takeSettings } from '../arguments/typed-settings.ts';
+import { readTypedWords } from '../arguments/typed-words.ts';
 import { unknownTool } from '../arguments/unknown-tool.ts';
 import { type Cli, failToOpen, failWith } from '../cli.ts';
-import { exitCodeOf } from '../exit-codes.ts';
+import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { logOutput } from '../log-output.ts';
+import { exitCodeIn } from '../run/command-effect.ts';
 import { isInWorkspace } from '../sessions.ts';
 import { harmless, toJson } from '../text/style.ts';
 
@@ -72,7 +74,7 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     if (misplaced !== undefined)
       return failWith(cli, described === undefined ? unknownTool(cli, registry, tool) : misplaced);
     const given = { input: options.input, words: rest };
-    const args = readCallArguments(cli, given, (typed) => toolArguments(typed, schema));
+    const args = readCallArguments(cli, given, (typed) => readTypedWords(typed, schema));
     if (!args.ok) return failWith(cli, args.error);
 
     const session = options.session ?? `cli-${randomUUID()}`;
@@ -83,7 +85,7 @@ async function call(cli: Cli, tool: string, words: readonly string[], options: C
     const own = new ExecutionContext({ ...context, sessionId: session, dryRun: options.dryRun ?? false });
     const result = await executor.execute(tool, own, args.value, { signal: stop.signal });
     const { ok, callId, text } = result;
-    if (!ok) cli.exitCode = exitCodeOf(result.error);
+    cli.exitCode = ok ? (exitCodeIn(result.value) ?? EXIT.ok) : exitCodeOf(result.error);
     if (json) {
       const what = ok ? { value: result.value } : { error: result.error };
       cli.print(toJson({ ok, callId, ...what }));

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { undoCall } from '../../app/admin/undo-call.ts';
+import { undoLatest } from '../../app/admin/undo-latest.ts';
 import { openAgent } from '../../app/agent/open-agent.ts';
 import { openModel } from '../../app/agent/open-model.ts';
 import type { App } from '../../app/open-app.ts';
@@ -126,20 +127,11 @@ class Chat {
 
   async #undo(app: App, callId: string | undefined): Promise<void> {
     const { words, print, note } = this.#cli;
-    const latest = await app.store.history({
-      session: this.#session,
-      newestFirst: true,
-      states: ['succeeded'],
-      limit: 50,
-    });
-    for (const id of callId === undefined ? latest.items.map((call) => call.id) : [callId]) {
-      if (callId === undefined && !app.workspace.canUndo(id)) continue;
-      const undone = await undoCall(app, id, 'terminal');
-      if (undone.ok) return print(words.undone(harmless(undone.value.restored.join(', '))));
-      const isForgotten = undone.error.code === 'FILE_NOT_FOUND';
-      if (callId !== undefined || !isForgotten) return note(harmless(words.said(undone.error.message)));
-    }
-    print(words.nothing);
+    const undoing =
+      callId === undefined ? undoLatest(app, 'terminal', this.#session) : undoCall(app, callId, 'terminal');
+    const undone = await undoing;
+    if (undone.ok) print(words.undone(harmless(undone.value.restored.join(', '))));
+    else note(harmless(words.said(undone.error.message)));
   }
 
   async #isOpen({ store }: App): Promise<boolean> {

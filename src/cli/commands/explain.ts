@@ -2,14 +2,11 @@ import type { Command } from 'commander';
 import { explainCall } from '../../app/approvals/explain-call.ts';
 import type { App } from '../../app/open-app.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
-import { ok, type Result } from '../../kernel/result.ts';
-import type { JsonSchema } from '../../kernel/tool/input-schema.ts';
 import { previewLines } from '../approvals/preview.ts';
 import { readCallArguments } from '../arguments/call-arguments.ts';
 import { collect } from '../arguments/flags.ts';
-import { toolArguments } from '../arguments/tool-arguments.ts';
-import { readToolLine } from '../arguments/tool-line.ts';
 import { misplacedSetting, takeSettings } from '../arguments/typed-settings.ts';
+import { readTypedWords } from '../arguments/typed-words.ts';
 import { unknownTool } from '../arguments/unknown-tool.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
@@ -52,7 +49,7 @@ export function define(command: Command, cli: Cli): void {
         const misplaced = misplacedSetting(name, rest, schema);
         if (misplaced !== undefined) return failWith(cli, misplaced);
         const given = { input: options.input, words: rest };
-        const args = readCallArguments(cli, given, (typed) => argumentsOf(typed, schema));
+        const args = readCallArguments(cli, given, (typed) => readTypedWords(typed, schema));
         if (!args.ok) return failWith(cli, args.error);
         const explained = await explainCall(app, {
           tool: name,
@@ -89,19 +86,4 @@ async function showEffect(cli: Cli, app: App, { run, json }: ExplainOptions & { 
   if (json) return cli.print(toJson({ ok: isRun, callId, text, ...(!isRun && { error: result.error }) }));
   if (isRun) cli.print(harmless(text));
   else failWith(cli, result.error);
-}
-
-/**
- * Reads arguments as `call` does, or as a person types them after a tool's name: values, name=value, one JSON object.
- */
-function argumentsOf(words: readonly string[], schema: JsonSchema): Result<Record<string, unknown>> {
-  if (words[0]?.startsWith('--')) return toolArguments(words, schema);
-  const [only = ''] = words;
-  if (words.length === 1 && only.trim().startsWith('{')) return ok(readToolLine(only, schema));
-  return ok(readToolLine(words.map(quoted).join(' '), schema));
-}
-
-/** Quotes a shell word so that the line keeps it unchanged. */
-function quoted(word: string): string {
-  return `"${word.replace(/["\\]/g, '\\$&')}"`;
 }

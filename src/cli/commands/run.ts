@@ -1,10 +1,14 @@
 import type { Command } from 'commander';
 import { openAgent } from '../../app/agent/open-agent.ts';
 import { openModel } from '../../app/agent/open-model.ts';
+import type { App } from '../../app/open-app.ts';
 import { openSession } from '../../app/open-session.ts';
+import type { FinalState } from '../../kernel/call/call.ts';
 import { collectFor, tellCollected } from '../approvals/collected-changes.ts';
 import { Prompter } from '../approvals/prompter.ts';
 import { createTerminalApprover } from '../approvals/terminal-approver.ts';
+import { createUnattended } from '../approvals/unattended.ts';
+import { readTask } from '../arguments/read-task.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { playRun } from '../run/play-run.ts';
@@ -22,7 +26,10 @@ export function define(command: Command, cli: Cli): void {
     .option('--session <id>', cli.words.options.session)
     .option('--resume <id>', cli.words.options.resume)
     .option('--collect', cli.words.options.collect)
-    .action((task: string[], options: RunOptions) => runTask(cli, task.join(' ').trim(), options));
+    .action(async (words: string[], options: RunOptions) => {
+      const isResumed = options.resume !== undefined && words.length === 0;
+      await runTask(cli, isResumed ? '' : await readTask(cli.io, words), options);
+    });
 }
 
 async function runTask(cli: Cli, task: string, options: RunOptions): Promise<void> {
@@ -39,17 +46,20 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
   };
   const unlisten = io.onInterrupt(stop);
   let prompter: Prompter | undefined;
-  // Without a terminal no person can be asked, and calls that need approval are refused.
-  const approver = createTerminalApprover(cli, () => (prompter ??= new Prompter(cli, { onInterrupt: stop })));
-  const asked = io.stdin.isTTY && !options.json ? { approver } : {};
+  let opened: App | undefined;
+  const approver =
+    io.stdin.isTTY && !options.json
+      ? createTerminalApprover(cli, () => (prompter ??= new Prompter(cli, { onInterrupt: stop })))
+      : createUnattended(words, () => opened);
   try {
-    await withApp(cli, options, work, asked);
+    await withApp(cli, options, work, { approver });
   } finally {
     unlisten();
     prompter?.close();
   }
 
-  async function work(app: Parameters<Parameters<typeof withApp>[2]>[0]): Promise<void> {
+  async function work(app: App): Promise<void> {
+    opened = app;
     const model = openModel(app.loaded.config, io.env, app.loaded.modelKeys);
     if (!model.ok) {
       failWith(cli, model.error);
@@ -65,9 +75,15 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
     if (!resumed) await openSession(app, session, task);
     if (options.collect && !(await collectFor(cli, app, session))) return;
     const play = { app, agent: openAgent(app, model.value), session, signal: stopper.signal, json: !!options.json };
-    const played = await playRun(cli, { ...play, ...asked, task: resumed ? null : task });
-    if (!played) wrongUse(words.nothingToResume(session));
-    else await tellCollected(cli, app, session);
+    const ended: FinalState[] = [];
+    app.executor.on((event) => event.type === 'call.finished' && ended.push(event.data.state), ['call.finished']);
+    const played = await playRun(cli, { ...play, approver, task: resumed ? null : task });
+    if (!played) return wrongUse(words.nothingToResume(session));
+    if (cli.exitCode === EXIT.ok && ended.length > 0 && ended.every((state) => state === 'denied')) {
+      cli.note(`${cli.style.red('✗')} ${words.allDenied(ended.length)}`);
+      cli.exitCode = EXIT.denied;
+    }
+    await tellCollected(cli, app, session);
   }
 
   function wrongUse(message: string): void {

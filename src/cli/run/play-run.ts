@@ -3,7 +3,7 @@ import type { App } from '../../app/open-app.ts';
 import type { Event } from '../../kernel/call/event.ts';
 import type { RunEnd } from '../../kernel/call/message.ts';
 import type { Approver } from '../../kernel/ports.ts';
-import { askPendingApprovals } from '../approvals/pending-approvals.ts';
+import { askPendingApprovals, type PendingSession } from '../approvals/pending-approvals.ts';
 import { type Cli, failWith } from '../cli.ts';
 import { EXIT } from '../exit-codes.ts';
 import { toJson } from '../text/style.ts';
@@ -18,7 +18,7 @@ export interface PlayedRun {
   readonly signal: AbortSignal;
   /** Prints events as JSON lines, including streamed text, instead of a view for people. */
   readonly json: boolean;
-  /** Gets the unanswered questions of a resumed run. Without it they are refused, like all questions. */
+  /** Gets the unanswered questions of a resumed run. Left out where nothing is resumed. */
   readonly approver?: Approver;
 }
 
@@ -30,8 +30,6 @@ const EXIT_OF_END: Record<RunEnd, number> = {
   refused: EXIT.failed,
   failed: EXIT.provider,
 };
-
-const refuseAll: Approver = { ask: () => ({ approved: false, message: 'no person can approve here' }) };
 
 /** Runs one task and shows its progress. Returns false when there was nothing to resume. */
 export async function playRun(cli: Cli, run: PlayedRun): Promise<boolean> {
@@ -52,6 +50,10 @@ export async function playRun(cli: Cli, run: PlayedRun): Promise<boolean> {
     stop();
   }
 
+  async function askUnanswered(left: PendingSession): Promise<void> {
+    if (run.approver !== undefined) await askPendingApprovals(cli, run.approver, left);
+  }
+
   /**
    * Resumes and asks at the same time, because the run waits for the answers. The end of the run ends the questions,
    * and a failure to ask stops the run.
@@ -60,7 +62,7 @@ export async function playRun(cli: Cli, run: PlayedRun): Promise<boolean> {
     const over = new AbortController();
     const both = AbortSignal.any([signal, over.signal]);
     const left = { app, session, signal: both };
-    const asking = askPendingApprovals(cli, run.approver ?? refuseAll, left).catch((error) => {
+    const asking = askUnanswered(left).catch((error) => {
       over.abort();
       throw error;
     });

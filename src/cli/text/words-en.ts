@@ -25,7 +25,7 @@ export const en = {
     completion: 'print shell completions',
     init: 'write a configuration file with every setting explained',
     mcp: 'serve the tools over MCP, on stdin and stdout',
-    token: 'create a token for a person; it is shown once',
+    token: 'create a token for a person, list or revoke tokens',
   },
   /** In the order of their commands. */
   options: {
@@ -62,6 +62,7 @@ export const en = {
     onlyTool: 'only this tool',
     sessions: 'sessions instead of calls',
     limit: 'maximum number, newest first',
+    undoCall: 'the call; the latest one if left out',
     delay: 'milliseconds between steps',
     shell: 'bash, zsh or fish',
     tokenName: 'name of its owner',
@@ -79,6 +80,8 @@ export const en = {
     ask: 'ask a person every time',
     deny: 'refuse it',
     remove: 'remove a rule by its id or its text',
+    listTokens: 'list the people who have a token',
+    revoke: 'revoke the token of a person; it is refused at once',
     freePath: 'let commands see a path that is kept as a secret; file tools still refuse it',
     noSecret: 'declare that a path holds no secret: tools and commands use it like any file',
     agreeToText: 'let mode strict run a file as it is now',
@@ -105,7 +108,7 @@ export const en = {
   wholeNumber: 'Must be a whole number, 0 or more.',
   didYouMean: (meant: string) => `Did you mean ${meant}?`,
   nextHelp: (command: string) => `See ${command} --help.`,
-  sayWhat: 'Missing task, such as: toolwright run "list the largest files".',
+  sayWhat: 'Missing task, such as: toolwright run "list the largest files", or echo TASK | toolwright run.',
   otherWorkspace: (session: string, workspace: string, option: string) =>
     `Session ${session} belongs to ${workspace}: run it there, or leave ${option} out.`,
   nothingToResume: (session: string) => `Session ${session} has no run to resume.`,
@@ -115,6 +118,9 @@ export const en = {
   withModel: (model: string) => `${model}. Type a task; /help lists commands, Ctrl-C stops a run, Ctrl-D exits.`,
   resuming: (session: string) => `Session ${session} was interrupted; resuming.`,
   session: (id: string) => `Session ${id}`,
+  nobodyToAsk: (rules: string) =>
+    `nobody can be asked without a terminal. ${rules === '' ? 'No rule can allow it: use a terminal' : `A user can allow it with --mode auto, or with: ${rules}`}.`,
+  allDenied: (calls: number) => `No call ran: ${calls === 1 ? 'the only one was' : `all ${calls} were`} denied.`,
   chatTitle: 'Chat in a terminal',
   prompt: 'you> ',
   pasted: (number: number, lines: number) => `[pasted ${number}: ${counted(lines, 'line')}]`,
@@ -190,6 +196,7 @@ export const en = {
   noSuchTool: (name: string, list: string) => `Unknown tool ${name}; ${list} lists all.`,
   nothing: 'None.',
   undone: (paths: string) => `Undone: ${paths} restored`,
+  revoked: (name: string) => `The token of ${name} is revoked.`,
   wrote: (path: string) => `Wrote ${path}.`,
   exists: (path: string) => `${path} already exists; it was not changed.`,
   whole: (events: number, sessions: number) =>
