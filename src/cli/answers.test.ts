@@ -125,6 +125,42 @@ test('a call asks where it was made: what was typed before is no answer, and a r
   expect(out).toMatch(/"approval\.decided".*"by":"terminal"/);
 });
 
+test('"always" at the question shows its rule, saves it, and nobody is asked the next time', {
+  timeout: 60_000,
+}, async () => {
+  using place = createCliFixture(PATH, { 'a.txt': 'old\n', 'c.txt': 'old\n' });
+  const call = callByHand(place, ['write_file', '--path', 'a.txt', '--content', 'one\n']);
+  await call.shows('always: allow write_file(a.txt) in this workspace');
+  await call.shows('[a]lways');
+  call.type('a');
+  expect(await call.ended).toBe(0);
+  expect(call.said.err).toContain('Saved: allow write_file(a.txt)');
+  const again = await cli(place, ['call', 'write_file', '--path', 'a.txt', '--content', 'two\n', '--json']);
+  expect(again).toMatchObject({ code: 0, err: '' });
+  // No rule allows to delete, so "always" is not offered there.
+  const typed = { input: '/write_file c.txt new\na\n/delete_file a.txt\na\nn\n\n' };
+  const { out } = await cli(place, ['chat'], typed);
+  expect(out.match(/always: allow/g)).toHaveLength(1);
+  expect(content(place, 'c.txt')).toBe('new');
+  expect(content(place)).toBe('two\n');
+});
+
+test('a call is edited in the editor that the person chose', { timeout: 60_000 }, async () => {
+  using place = createCliFixture(PATH, { 'a.txt': 'old\n' });
+  const editor = `sed -i s/asked/edited/`;
+  const call = callByHand({ ...place, env: { ...place.env, EDITOR: editor } }, [
+    'write_file',
+    '--path',
+    'a.txt',
+    '--content',
+    'asked\n',
+  ]);
+  await call.shows('[e]dit');
+  call.type('e');
+  expect(await call.ended).toBe(0);
+  expect(content(place)).toBe('edited\n');
+});
+
 test('a question at the terminal of a call ends when another door was quicker', { timeout: 60_000 }, async () => {
   using place = createCliFixture(PATH, { 'a.txt': 'old\n' });
   const call = callByHand(place, ['write_file', '--path', 'a.txt', '--content', 'asked\n', '--json']);

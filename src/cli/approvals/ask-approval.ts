@@ -21,7 +21,8 @@ export async function askApproval(
   { answers, signal }: ApprovalPrompt,
 ): Promise<boolean> {
   for (let open = true; open; ) {
-    const { approved, modifiedArgs, message } = await approver.ask(toRequest(approval), signal);
+    const { approved, modifiedArgs, message, recorded } = await approver.ask(toRequest(approval), signal);
+    if (recorded) return true;
     if (signal.aborted) return false;
     const edit = modifiedArgs === undefined ? undefined : await answers.review(approval.id, modifiedArgs);
     const digest = edit?.kind === 'reviewed' ? edit.edit.digest : undefined;

@@ -3,6 +3,7 @@ import type { LogEvent } from '../../kernel/call/event.ts';
 import { messageOf } from '../../kernel/error.ts';
 import type { Cli } from '../cli.ts';
 import { harmless } from '../text/style.ts';
+import { alwaysAnswer } from './always-answer.ts';
 import { askApproval } from './ask-approval.ts';
 import { previewLines } from './preview.ts';
 import { Prompter } from './prompter.ts';
@@ -25,7 +26,9 @@ export function askOwnCall(cli: Cli, host: Host, { session, stop }: OwnCall): ()
   const prompter = interactive
     ? new Prompter({ words, io: { ...io, stdout: io.stderr } }, { onInterrupt: () => stop.abort() })
     : undefined;
-  const approver = prompter && createTerminalApprover({ ...cli, print: note }, () => prompter);
+  const always = alwaysAnswer(host.ledger, host.answers);
+  const approver =
+    prompter && createTerminalApprover({ ...cli, print: note }, () => prompter, { always: () => always });
   const asking = new Map<string, AbortController>();
   const unfollow = host.ledger.follow((event) => {
     if (event.session !== session) return;

@@ -85,6 +85,18 @@ export class Prompter {
     return this.#queued.splice(0).length;
   }
 
+  /** Leaves the terminal to another program while the work lasts. */
+  async leaveTerminal<T>(work: () => Promise<T>): Promise<T> {
+    this.#pasted?.pause();
+    this.#io.stdin.setRawMode?.(false);
+    try {
+      return await work();
+    } finally {
+      this.#io.stdin.setRawMode?.(true);
+      this.#pasted?.resume();
+    }
+  }
+
   close(): void {
     this.#rl.close();
   }

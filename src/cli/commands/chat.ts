@@ -7,6 +7,7 @@ import type { App } from '../../app/open-app.ts';
 import { openSession } from '../../app/open-session.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { Approver } from '../../kernel/ports.ts';
+import { alwaysIn } from '../approvals/always-answer.ts';
 import { collectFor, tellCollected } from '../approvals/collected-changes.ts';
 import { askPendingApprovals } from '../approvals/pending-approvals.ts';
 import { Prompter } from '../approvals/prompter.ts';
@@ -49,6 +50,7 @@ class Chat {
   readonly #collect: boolean;
   #running: AbortController | undefined;
   #leaving = false;
+  #app: App | undefined;
 
   constructor(cli: Cli, session: string, { collect }: ChatOptions) {
     this.#cli = cli;
@@ -58,11 +60,12 @@ class Chat {
       onInterrupt: () => this.#interrupt(),
       onQueued: (line) => cli.note(cli.style.dim(cli.words.queued(cli.style.line(line, 30)))),
     });
-    this.approver = createTerminalApprover(cli, () => this.prompter);
+    this.approver = createTerminalApprover(cli, () => this.prompter, { always: () => alwaysIn(this.#app) });
     if (!cli.io.stdin.isTTY) cli.io.onInterrupt(() => this.#interrupt());
   }
 
   async talk(app: App): Promise<void> {
+    this.#app = app;
     const { words, style, io } = this.#cli;
     if (!(await isInWorkspace(this.#cli, app, { session: this.#session, option: '--session' }))) return;
     const model = openModel(app.loaded.config, io.env, app.loaded.modelKeys);

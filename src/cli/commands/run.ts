@@ -4,6 +4,7 @@ import { openModel } from '../../app/agent/open-model.ts';
 import type { App } from '../../app/open-app.ts';
 import { openSession } from '../../app/open-session.ts';
 import type { FinalState } from '../../kernel/call/call.ts';
+import { alwaysIn } from '../approvals/always-answer.ts';
 import { collectFor, tellCollected } from '../approvals/collected-changes.ts';
 import { Prompter } from '../approvals/prompter.ts';
 import { createTerminalApprover } from '../approvals/terminal-approver.ts';
@@ -49,7 +50,9 @@ async function runTask(cli: Cli, task: string, options: RunOptions): Promise<voi
   let opened: App | undefined;
   const approver =
     io.stdin.isTTY && !options.json
-      ? createTerminalApprover(cli, () => (prompter ??= new Prompter(cli, { onInterrupt: stop })))
+      ? createTerminalApprover(cli, () => (prompter ??= new Prompter(cli, { onInterrupt: stop })), {
+          always: () => alwaysIn(opened),
+        })
       : createUnattended(words, () => opened);
   try {
     await withApp(cli, options, work, { approver });

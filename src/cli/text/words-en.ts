@@ -128,6 +128,8 @@ export const en = {
   dropped: (messages: number) => `Dropped: ${counted(messages, 'queued message')}.`,
   ask: (tool: string) => `Allow ${tool}?`,
   askKeys: '[y]es  [n]o  [e]dit  [?] details ',
+  askKeysAlways: '[y]es  [a]lways  [n]o  [e]dit  [?] details ',
+  alwaysSaves: (rules: string) => `always: allow ${rules} in this workspace`,
   askWhy: 'Reason for the model (optional): ',
   askEdit: 'arguments> ',
   notJson: 'Not a JSON object; try again, or leave empty to cancel.',

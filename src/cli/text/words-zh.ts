@@ -126,6 +126,8 @@ export const zh: typeof en = {
   dropped: (messages) => `已放弃 ${messages} 条排队的消息。`,
   ask: (tool) => `允许运行 ${tool} 吗？`,
   askKeys: '[y] 允许  [n] 拒绝  [e] 修改  [?] 详情 ',
+  askKeysAlways: '[y] 允许  [a] 总是允许  [n] 拒绝  [e] 修改  [?] 详情 ',
+  alwaysSaves: (rules) => `总是允许：在此工作区保存 allow ${rules}`,
   askWhy: '给模型的理由（可不填）：',
   askEdit: '参数> ',
   notJson: '这不是 JSON 对象，请重试；留空则返回。',
