@@ -14,7 +14,6 @@ import { unknownTool } from '../arguments/unknown-tool.ts';
 import { type Cli, failToOpen, failWith } from '../cli.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { logOutput } from '../log-output.ts';
-import { exitCodeIn } from '../run/command-effect.ts';
 import { isInWorkspace } from '../sessions.ts';
 import { harmless, toJson } from '../text/style.ts';
 
