@@ -237,6 +237,19 @@ describe('the access that is granted', () => {
     expect(reason).toContain(`The variable ${name} is not on the list of harmless variables`);
   });
 
+  test.each([
+    'find /',
+    'cat //',
+    'ls --all=/',
+    'ls /home/ana/x/..',
+    'cat /home/x/../ana/project/a',
+    'cat /*/x',
+    'cat "/"',
+  ])('mode strict names no folder above the workspace by an absolute path: %s', (command) => {
+    const parts = decide('strict', { allow: ['bash'] }, 'bash', run(command));
+    expect(JSON.stringify(parts)).toContain('takes no absolute paths');
+  });
+
   test('mode strict passes harmless variables, unless the value of one may be run', () => {
     const names = [
       'NODE_ENV',
