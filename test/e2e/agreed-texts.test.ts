@@ -161,6 +161,48 @@ describe('in mode strict a script of the agent', () => {
     expect((await call(app, 'bash', { command: 'ls && cat package.json | grep test' })).ok).toBe(true);
   });
 
+  test.each([
+    ['for f in tools/*.sh; do sh $f; done', 'tools/x.sh'],
+    ['D=tools; node $D/x.js', 'tools/x.js'],
+    ['ls tools | xargs node', 'tools/x.js'],
+    ["find tools -name '*.js' -exec node {} \\;", 'tools/x.js'],
+    ['python3 -m tools.mod', 'tools/mod.py'],
+    ['python3 -m tools.mod', 'tools/__init__.py'],
+    ['$D/run', 'tools/run'],
+    ['cat tools/steps | sh', 'tools/steps'],
+    ['sh < tools/steps.txt', 'tools/steps.txt'],
+    ['concurrently "sh tools/*.sh"', 'tools/x.sh'],
+    ['node -e "require(\'./tools/x\')"', 'tools/x.js'],
+    ['cd tools && node $F.mjs', 'tools/x.mjs'],
+    ['sh "$(ls tools/*)"', 'tools/x.txt', '#!/bin/sh\n'],
+    ['npm start', 'server.js'],
+    ['true', 'binding.gyp'],
+    ['true', 'sub/x.gypi'],
+    ['true', 'npm-shrinkwrap.json'],
+  ])('does not run by the script %s as %s', async (script, name, start = '') => {
+    put('package.json', manifest(`echo as-before; ${script}`));
+    const app = await open('strict', {}, { allow: 'bash' });
+    await write(app, name, `${start}${PLANT}`);
+    expectRefusal(await call(app, 'bash', { command: 'npm test' }), name);
+    if (script === 'true') return;
+    expect((await call(app, 'bash', { command: script })).error?.code).toBe('PERMISSION_DENIED');
+  });
+
+  test.each([
+    ['for f in tools/*.sh; do sh $f; done', 'tools/notes.txt'],
+    ['D=tools; node $D/x.js', 'tools/other.js'],
+    ['sh tools/*.sh', 'src/x.sh'],
+    ['$CC -o x', 'src/x.js'],
+    ['node --test test/*.test.js', 'test/new.test.js'],
+    ['mocha test/*.js', 'test/new.js'],
+    ['node tools/build.js', 'src/new.js'],
+  ])('is no program of the script %s as %s, and is left to run', async (script, name) => {
+    put('package.json', manifest(`echo as-before || ${script}`));
+    const app = await open('strict');
+    await write(app, name, 'x');
+    await expectRuns(app, 'npm test');
+  });
+
   test('does not run after a restart, from another session, or when the person changed another line of it', async () => {
     await write(await open('strict'), 'sub/package.json', manifest(PLANT));
     await apps.pop()?.close();

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import { serveMcp } from '../../src/app/mcp/serve-mcp.ts';
@@ -16,7 +16,10 @@ interface OpenDoor {
   close(): Promise<void>;
 }
 
-const FILES = { 'package.json': '{"scripts":{"test":"echo as-before"}}', 'a.txt': 'one\n' };
+const FILES = {
+  'package.json': '{"scripts":{"test":"echo as-before","each":"for f in tools/*.sh; do sh $f; done"}}',
+  'a.txt': 'one\n',
+};
 
 async function overHttp(): Promise<OpenDoor> {
   const server = new TestServer();
@@ -102,6 +105,12 @@ describe.each([
       expect(unlisted).toMatchObject({ code: 'PERMISSION_DENIED', text: expect.stringContaining('only listed calls') });
       const absolute = await tried('bash', { command: 'ls', cwd: workspace });
       expect(absolute.code, absolute.text).toBe('INVALID_PATH');
+      const above = dirname(workspace);
+      for (const command of [`find ${above} -name a.txt`, `cd ${above}/ && ls`, 'find / -name a.txt']) {
+        const { code, text } = await tried('bash', { command });
+        expect([command, code], text).toEqual([command, 'INVALID_PATH']);
+      }
+      expect((await tried('bash', { command: 'ls /usr/bin' })).code).toBeUndefined();
       for (const [name, value] of [
         ['MAKEFLAGS', '--eval=$(shell touch PWNED)'],
         ['DEBUG', '$(shell touch PWNED)'],
@@ -119,6 +128,9 @@ describe.each([
         expect(text).toContain('sub/package.json');
         expect(text).toContain('nobody has agreed');
       }
+      expect((await tried('write_file', { path: 'tools/x.sh', content: 'touch PWNED' })).code).toBeUndefined();
+      const each = await tried('bash', { command: 'npm run each' });
+      expect([each.code, each.text]).toEqual(['PERMISSION_DENIED', expect.stringContaining('tools/x.sh')]);
       expect(existsSync(join(workspace, 'PWNED'))).toBe(false);
       expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\n');
     } finally {

@@ -4,10 +4,11 @@ import { RUN_BY } from './obeyed-files.ts';
 
 /**
  * Files of a project from which its tools take commands, code or the names of files to load, with the programs that do so. Lock files are
- * not among them: they name packages of the registry, as the words of an installation do.
+ * not among them, as they name packages of the registry like the words of an installation; that of a published package is, which comes first.
  */
 const PROJECT_FILES: typeof RUN_BY = [
   ['npm pnpm yarn bun node', 'package.json', 'node_modules', 'pnpm-workspace.yaml', 'bunfig.toml'],
+  ['npm pnpm yarn bun node', 'binding.gyp', '*.gypi', 'npm-shrinkwrap.json'],
   ['npm pnpm yarn bun node', 'lerna.json', 'nx.json', 'project.json', 'turbo.json', 'rush.json', 'wireit.json'],
   ['deno', 'deno.json', 'deno.jsonc', 'package.json'],
   ['node npx jest vitest mocha eslint prettier babel webpack vite', '*.config.*', '.*rc', '.*rc.*', '*.conf.*js'],
@@ -75,6 +76,14 @@ export function runsScripts(program: string): boolean {
   if (onlyReads(program)) return false;
   table ??= rowsOfTable();
   return RUNNERS.has(program) || !table.some(({ programs }) => programs.has(program));
+}
+
+const PROGRAM_ENDING =
+  /\.(?:[cm]?[jt]sx?|py|pyw|pyz|rb|p[lm]|php|lua|r|jl|sh|bash|zsh|ksh|fish|ps1|bat|cmd|awk|tcl|groovy|scala|kts?|java|jar|wasm|exs?|scpt)$/i;
+
+/** Whether an interpreter runs such a file: by its ending, by a first line `#!`, or because it has no ending and so may be anything. */
+export function isProgramText(path: string, start: string): boolean {
+  return PROGRAM_ENDING.test(path) || start.startsWith('#!') || !/[^/]\.[^/]*$/.test(path);
 }
 
 interface ObeyedRow {

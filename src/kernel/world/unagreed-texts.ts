@@ -2,6 +2,8 @@
 export interface UnagreedTexts {
   /** Files that calls created or changed, relative to the workspace, whose text is neither the one before nor one that a person agreed to. */
   readonly files: readonly string[];
+  /** Those of the files that are programs by their name or their first line (`#!`). */
+  readonly programs: readonly string[];
   /** Folders that calls put in place and that hold too much to be looked through. */
   readonly folders: readonly string[];
   readonly scripts: readonly ProjectScript[];
@@ -14,4 +16,4 @@ export interface ProjectScript {
   readonly text: string;
 }
 
-export const NOTHING_UNAGREED: UnagreedTexts = { files: [], folders: [], scripts: [] };
+export const NOTHING_UNAGREED: UnagreedTexts = { files: [], programs: [], folders: [], scripts: [] };

@@ -3,11 +3,12 @@ import type { Subject } from '../../kernel/ports.ts';
 import { oneLine } from '../../kernel/text/visible.ts';
 import { obeysFile, onlyReads, runsScripts } from '../../kernel/world/project-files.ts';
 import { NOTHING_UNAGREED, type UnagreedTexts } from '../../kernel/world/unagreed-texts.ts';
-import { readCommandPlan } from '../../shell/command-plan.ts';
+import { type CommandPlan, readCommandPlan } from '../../shell/command-plan.ts';
 import { programName } from '../../shell/program-name.ts';
 import type { AccessJudgement, ProcessRun } from '../access-judgement.ts';
 import type { CommandPart } from '../commands/command-judgement.ts';
 import { planOfRun } from '../plan-of-run.ts';
+import { programsComputedBy } from './computed-words.ts';
 import { filesNamedBy } from './named-files.ts';
 
 /** The rule behind a refusal of mode strict: the command would run a text that nobody has agreed to. */
@@ -29,8 +30,7 @@ export function judgeUnagreed(
   const running = [...programs].filter((program) => !onlyReads(program));
   const root = context.workingDir;
   const folder = posix.relative(root, posix.resolve(root, run.cwd ?? '.'));
-  const byCommand = filesNamedBy(planOfRun(run), folder);
-  const named = running.length === 0 ? [] : files.filter(byCommand);
+  const named = running.length === 0 ? [] : filesRunBy(planOfRun(run), folder, unagreed);
   return running.flatMap((program) => {
     const obeyed = files.filter((path) => obeysFile(program, path));
     const paths = [...new Set([...named, ...folders, ...obeyed, ...scriptFiles(unagreed, program)])];
@@ -39,10 +39,14 @@ export function judgeUnagreed(
 }
 
 /** The files that scripts of the project name, for a program that runs such scripts. */
-function scriptFiles({ files, scripts }: UnagreedTexts, program: string): readonly string[] {
+function scriptFiles(unagreed: UnagreedTexts, program: string): readonly string[] {
   if (!runsScripts(program)) return [];
-  const tests = scripts.map(({ path, text }) => filesNamedBy(readCommandPlan(text), posix.dirname(path)));
-  return files.filter((path) => tests.some((isNamed) => isNamed(path)));
+  return unagreed.scripts.flatMap(({ path, text }) => filesRunBy(readCommandPlan(text), posix.dirname(path), unagreed));
+}
+
+/** Files that a script names, and programs that it may name by words which are known only at run time. */
+function filesRunBy(plan: CommandPlan, folder: string, { files, programs }: UnagreedTexts): readonly string[] {
+  return [...files.filter(filesNamedBy(plan, folder)), ...programs.filter(programsComputedBy(plan, folder))];
 }
 
 function refusal(program: string, paths: readonly string[]): AccessJudgement {

@@ -1,6 +1,7 @@
 import { digestOf } from '../../host/file-version.ts';
 import { visitTree } from '../../host/visit-tree.ts';
 import type { PathDecisions } from '../../kernel/world/path-decisions.ts';
+import { isProgramText } from '../../kernel/world/project-files.ts';
 import type { UnagreedTexts } from '../../kernel/world/unagreed-texts.ts';
 import { createYielder } from '../../kernel/yielding.ts';
 import type { WorkspaceRoot } from '../workspace-root.ts';
@@ -33,7 +34,12 @@ export async function findUnagreed({ root, record, decisions }: AgreementSources
   }
   const files = [...found].sort();
   const scripts = files.length + folders.size === 0 ? [] : findScripts(root, files);
-  return { files, folders: [...folders], scripts };
+  return { files, programs: files.filter(isProgram), folders: [...folders], scripts };
+
+  function isProgram(path: string): boolean {
+    const now = wholeContent(root, path);
+    return isProgramText(path, typeof now === 'string' ? '' : now.subarray(0, 2).toString('latin1'));
+  }
 
   function isAgreed(path: string, file: AgentFile | undefined): boolean {
     const now = wholeContent(root, path);

@@ -40,8 +40,16 @@ function textOf(root: WorkspaceRoot, path: string): string {
 function linesIn(text: string): string[] {
   return text
     .split('\n')
-    .map((line) => line.replace(/^[\s@+-]+/, '').trimEnd())
+    .map((line) => asShell(line.replace(/^[\s@+-]+/, '').trimEnd()))
     .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** Variables of make as those of a shell: `$(X)`, `$<` and `$$x`. */
+function asShell(line: string): string {
+  return line
+    .replace(/(?<!\$)\$\((\w+)\)/g, '$${$1}')
+    .replace(/\$[<^+|?*%@](?=\s|$)/g, '$$1')
+    .replaceAll('$$', '$');
 }
 
 function valuesIn(text: string): string[] {
