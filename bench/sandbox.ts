@@ -160,7 +160,7 @@ async function plainBubblewrap(root: string, host: { path: string; home: string 
       ...user,
       cgroupNamespace: 'inside',
     }),
-    ...runArguments({ ...given, toolchains: findToolchains({ ...host, isSecret: () => false }).folders }),
+    ...runArguments({ ...given, readOnlyFolders: findToolchains({ ...host, isSecret: () => false }).folders }),
     ...['--clearenv', '--chdir', workspace, ...(runtime.seccomp === null ? [] : ['--seccomp', '3'])],
     ...['--', '/bin/true'],
   ];

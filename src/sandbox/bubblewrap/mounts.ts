@@ -31,7 +31,7 @@ export function systemArguments(given: {
 export function runArguments(given: {
   folder: RuntimeFolder;
   /** Folders and files of the host to show read-only. Those in the workspace are left out: its own policy applies to them. */
-  toolchains: readonly string[];
+  readOnlyFolders: readonly string[];
   /** Files in those folders to hide. */
   toolchainSecrets: readonly string[];
   workspace: string;
@@ -44,23 +44,23 @@ export function runArguments(given: {
   const { folder, workspace, limits } = given;
   const isElsewhere = (path: string): boolean =>
     !isWithin(path, workspace) && !isWithin(realPath(path) ?? path, workspace);
-  const toolchains = given.toolchains.filter(isElsewhere);
+  const readOnly = given.readOnlyFolders.filter(isElsewhere);
   const size = String(Math.max(4096, Math.floor(limits.tmpBytes)));
   return [
     ...['--size', size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--symlink', '../tmp', '/var/tmp'],
     ...['--size', size, '--tmpfs', INSIDE_HOME],
-    ...toolchains.flatMap(bindReadOnly),
+    ...readOnly.flatMap(bindReadOnly),
     ...given.toolchainSecrets.filter(isElsewhere).flatMap((path) => ['--ro-bind', folder.maskFile, path]),
     ...given.inWorkspace,
-    ...aliasLink(given.alias, workspace, toolchains),
+    ...aliasLink(given.alias, workspace, readOnly),
     // The root is a tmpfs without a size: nothing may be written there.
     ...['--remount-ro', '/'],
   ];
 }
 
-function aliasLink(alias: string | null, workspace: string, toolchains: readonly string[]): string[] {
-  const isTaken = toolchains.some((folder) => isWithin(alias ?? '/', folder));
+function aliasLink(alias: string | null, workspace: string, readOnly: readonly string[]): string[] {
+  const isTaken = readOnly.some((folder) => isWithin(alias ?? '/', folder));
   return alias === null || isTaken ? [] : ['--symlink', workspace, alias];
 }
 

@@ -1,4 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import { linkedRepository } from '../../git/linked-worktree.ts';
+import { readText, realPath } from '../../host/files.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import { isMasked, type ProtectedPath, unreadableError } from '../../kernel/world/protected-path.ts';
 import { DEFAULT_LIMITS, type RunRequest, type RunResult } from '../../kernel/world/sandbox.ts';
@@ -81,9 +83,10 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
       const { folder } = prepared;
       const { workspace, alias, cwd, limits } = checked;
       refreshIdentity(folder.etc, options.home);
+      const linked = linkedRepository(workspace, { read: (file) => readText(file) ?? '', realPath });
       const mounts = {
         ...{ folder, workspace, alias, limits, inWorkspace: view.mounts },
-        toolchains: prepared.readOnlyFolders,
+        readOnlyFolders: linked === null ? prepared.readOnlyFolders : [...prepared.readOnlyFolders, linked],
         toolchainSecrets: prepared.toolchains.hidden(),
       };
       return runProcess({

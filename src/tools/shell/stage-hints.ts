@@ -13,6 +13,16 @@ const STAGE_HINTS: readonly (readonly [RegExp, string])[] = [
     'Your git configuration has no usable name or e-mail address for commits. Type both once, outside Toolwright: ' +
       'git config --global user.name "Your Name"; git config --global user.email "you@example.org". Then repeat the command.',
   ],
+  [
+    /\/worktrees\/.*Read-only file system/,
+    'The workspace is a linked worktree, and git keeps its data outside of it: here git reads that data and writes none. Add and ' +
+      'commit outside Toolwright, or work in the main repository or a clone of its own.',
+  ],
+  [
+    /not a git repository: \//,
+    "The .git file of the workspace leads to git's data outside of it, which is not shown here: that of a submodule, of a worktree " +
+      'that was moved (git worktree repair), or with a password in its configuration or with submodules. Work in the main repository or a clone of its own.',
+  ],
   [/File size limit exceeded|File too large|EFBIG|SIGXFSZ/, 'No command here writes a file of more than 1 GB.'],
 ];
 
