@@ -22,7 +22,7 @@ export function copyMaskLook(mask: string | Buffer, stat: Stats): void {
   utimesSync(mask, stat.atimeMs / 1000, stat.mtimeMs / 1000);
 }
 
-/** What of a file shows in its mask: with another one the mask is out of date. */
+/** The look that a mask has of its file: with another one it is out of date. */
 export function maskLookOf(stat: Stats): string {
   return stat.isFile() ? `${stat.size}:${stat.mtimeMs}:${stat.mode & MAY_RUN}` : '';
 }

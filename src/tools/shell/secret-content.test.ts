@@ -79,7 +79,7 @@ test('a tracked file that is hidden does not stand in the way of git, and its co
 test.each([
   'mv notes.txt moved.txt',
   'ln notes.txt moved.txt; rm notes.txt',
-  'v=.en; mv ${v}v moved.txt; mv src/config.ts moved.ts',
+  'v=.en; mv $v"v" moved.txt; mv src/config.ts moved.ts',
 ])('no hidden file is lost, and no mask is kept in its place: %s', async (command) => {
   await run(command);
   expect(readFileSync(ws.file('notes.txt'), 'utf8')).toBe(FILES['notes.txt']);
