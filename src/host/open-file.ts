@@ -74,6 +74,22 @@ export function readEntry(folder: Folder, name: string, maxBytes: number): Buffe
   }
 }
 
+/** The same of a path below a folder. No symlink on the way is followed. */
+export function readBelow(top: Folder, path: string, maxBytes: number): Buffer | null {
+  const names = path.split('/');
+  const name = names.pop() ?? '';
+  const opened: Folder[] = [];
+  try {
+    for (const each of names) opened.push((opened.at(-1) ?? top).openChild(each));
+    return readEntry(opened.at(-1) ?? top, name, maxBytes);
+  } catch (thrown) {
+    if (errnoOf(thrown) === undefined) throw thrown;
+    return null;
+  } finally {
+    for (const folder of opened) folder.close();
+  }
+}
+
 export function infoOf(path: string, stat: Stats): FileInfo {
   return {
     path: path === '' ? '.' : path,

@@ -10,7 +10,7 @@ import {
   type Sandbox,
 } from '../kernel/world/sandbox.ts';
 import type { OpenStage } from '../kernel/world/stage.ts';
-import type { HidingFilter } from '../secrets/output/hide-in-output.ts';
+import type { RunFilter } from './run-command.ts';
 
 interface BackgroundEntry {
   readonly id: string;
@@ -33,7 +33,7 @@ export interface BackgroundLaunch {
   readonly request: RunRequest;
   readonly stage: OpenStage | null;
   /** The filter of the request, which tells what it replaced. */
-  readonly filter?: Pick<HidingFilter, 'note'>;
+  readonly filter?: Pick<RunFilter, 'note'>;
 }
 
 export interface BackgroundOptions {

@@ -6,7 +6,7 @@ import type { SessionStages, StageStore } from '../kernel/world/stage.ts';
 import type { Caller, World } from '../kernel/world/workspace.ts';
 import { createOutputFilter } from '../secrets/output/hide-in-output.ts';
 import { Background } from './background.ts';
-import { beginStage, runCommand, toRunRequest } from './run-command.ts';
+import { beginStage, type RunFilter, runCommand, toRunRequest } from './run-command.ts';
 import { withSessionStages } from './session-world.ts';
 
 export interface ProcessesOptions {
@@ -37,7 +37,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
   function commandsFor(caller: Caller, world: World): Commands {
     const { root, wrote = () => false } = world;
     const standsOn = options.sessions?.of(root, caller.session);
-    const beginFilter = async () => createOutputFilter(await world.secretValues?.());
+    const beginFilter = () => beginRunFilter(world);
     const place = { sandbox, stages, root, wrote, network: options.network, standsOn, beginFilter };
     const elsewhere = (): Result<never> | undefined => (isAt(caller.workingDir, root) ? undefined : refuse(root));
     const scope = `${root}\0${caller.session}`;
@@ -46,7 +46,12 @@ export function createProcesses(options: ProcessesOptions): Processes {
     async function start(given: CommandRequest): Promise<Result<BackgroundProcess>> {
       const { title, writes } = given;
       const filter = await place.beginFilter();
-      const request = { ...toRunRequest(place, given, caller), signal: caller.signal, filterOutput: () => filter };
+      const request = {
+        ...toRunRequest(place, given, caller),
+        signal: caller.signal,
+        filterOutput: filter.filterOutput,
+        onHidden: filter.onHidden,
+      };
       if (writes !== 'stage') return background.start(scope, { title, request, stage: null, filter });
       if (standsOn !== undefined) return notWhileCollecting(caller.session);
       const begun = await beginStage(place, caller, { title, allowedBy: null });
@@ -74,6 +79,18 @@ export function createProcesses(options: ProcessesOptions): Processes {
       stages: () => stages,
     }),
     close: () => background.close(),
+  };
+}
+
+async function beginRunFilter(world: World): Promise<RunFilter> {
+  const filter = createOutputFilter(await world.secretValues?.());
+  return {
+    note: filter.note,
+    filterOutput: () => filter,
+    async onHidden(files) {
+      const values = await world.secretValues?.(files);
+      if (values !== undefined) filter.learn(values);
+    },
   };
 }
 

@@ -3,7 +3,6 @@ import type { CommandRequest, CommandResult } from '../kernel/world/commands.ts'
 import type { NetworkAccess, OutputChunk, RunRequest, Sandbox } from '../kernel/world/sandbox.ts';
 import type { OpenStage, SessionStage, StageStore } from '../kernel/world/stage.ts';
 import type { Caller } from '../kernel/world/workspace.ts';
-import type { HidingFilter } from '../secrets/output/hide-in-output.ts';
 
 /** Everything that a run needs beside its request. */
 export interface RunPlace {
@@ -16,7 +15,13 @@ export interface RunPlace {
   /** The stage of the session, on which its commands work. */
   readonly standsOn: SessionStage | undefined;
   /** Begins the filter of one run, with the secrets of the workspace as they are now. */
-  beginFilter(): Promise<HidingFilter>;
+  beginFilter(): Promise<RunFilter>;
+}
+
+/** The filter of one run, which learns the values of the files that are hidden from it. */
+export interface RunFilter extends Required<Pick<RunRequest, 'filterOutput' | 'onHidden'>> {
+  /** Tells what was replaced; null for nothing. */
+  note(): string | null;
 }
 
 /** Runs a command to its end; secrets in its output are replaced as it comes. In a stage its changes are listed and wait there; the workspace is as it was. */
@@ -30,7 +35,8 @@ export async function runCommand(
   const request: RunRequest = {
     ...toRunRequest(place, given, caller),
     signal: caller.signal,
-    filterOutput: () => filter,
+    filterOutput: filter.filterOutput,
+    onHidden: filter.onHidden,
     ...(stream && { onOutput: (chunk) => stream.add(chunk) }),
   };
   const ended = given.writes === 'stage' ? await runStaged(place, given, { caller, request }) : await runPlain();

@@ -13,12 +13,16 @@ const TRANSLATION = /(?:^|\/)(?:locales?|i18n|lang|translations?)\//i;
  * and `to` only those of which a part stands between these positions.
  */
 export function secretIn(path: string, bytes: Buffer, { from = 0, to = bytes.length } = {}): FoundSecret | undefined {
-  const isDoubtful = isPasswordDoubtful(path);
-  const isMeant = ({ name: kind, start, end }: FoundSecret) =>
-    start < to && end > from && !(isDoubtful && kind === PASSWORD);
   const text = textOf(bytes);
-  const found = findSecrets(text).find(isMeant);
-  return found ?? (tellsOfSecrets(path) ? [...randomValues(text)].find(isMeant) : undefined);
+  for (const found of secretsIn(path, text)) if (found.start < to && found.end > from) return found;
+  return undefined;
+}
+
+/** All of them. One may stand in another. */
+export function* secretsIn(path: string, text: string): Generator<FoundSecret> {
+  const isDoubtful = isPasswordDoubtful(path);
+  for (const found of findSecrets(text)) if (!(isDoubtful && found.name === PASSWORD)) yield found;
+  if (tellsOfSecrets(path)) yield* randomValues(text);
 }
 
 /** Whether two names of one file let its content be read in the same way. */
@@ -32,7 +36,7 @@ function isPasswordDoubtful(path: string): boolean {
 }
 
 /** Bytes as characters, so that what is no text is looked into as well. */
-function textOf(bytes: Buffer): string {
+export function textOf(bytes: Buffer): string {
   const isWide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   return isWide ? bytes.toString('latin1').replaceAll('\0', '') : bytes.toString('latin1');
 }

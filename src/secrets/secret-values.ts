@@ -1,15 +1,21 @@
+import { hash } from 'node:crypto';
 import { gitCredentialsIn, isGitConfig } from '../git/credentials.ts';
-import { readEntry } from '../host/open-file.ts';
+import { readBelow, readEntry } from '../host/open-file.ts';
 import { visitTree } from '../host/visit-tree.ts';
+import { createYielder } from '../kernel/yielding.ts';
 
+import { PRIVATE_KEY } from './find-secrets.ts';
 import { decodedForms, encodedForms, halvesOf } from './secret-encodings.ts';
 import type { PolicedTree } from './secret-hard-links.ts';
+import { secretsIn, textOf } from './secret-in-file.ts';
 import { isNamedSecret } from './secret-names.ts';
 
 const FRESH_MS = 2000;
 const MAX_FILE_BYTES = 64 * 1024;
 const MAX_FILES = 100;
-const MAX_VALUES = 2000;
+const MAX_HIDDEN = 500;
+const MAX_HIDDEN_BYTES = 256 * 1024;
+const MAX_VALUES = 4000;
 const MIN_VALUE_LENGTH = 8;
 const MIN_RANDOM_LENGTH = 16;
 
@@ -22,6 +28,8 @@ interface KnownValue {
 /** Knows the values in sensitive files and the credentials in git's, to detect one on its way out and to hide it in output. */
 export class SecretValues {
   readonly #tree: PolicedTree;
+  /** By the file, as long as it is the same. */
+  readonly #secrets = new Map<string, { digest: string; values: readonly string[] }>();
   #known: { at: number; values: Promise<ReadonlyMap<string, KnownValue>> } | undefined;
 
   constructor(tree: PolicedTree) {
@@ -41,10 +49,30 @@ export class SecretValues {
     return null;
   }
 
-  /** The values to hide in what a command prints, each with its file. */
-  async toHide(): Promise<ReadonlyMap<string, string>> {
-    const values = [...(await this.#current())];
-    return new Map(values.flatMap(([value, { path, isSecret }]) => (isSecret ? [[value, path]] : [])));
+  /** The values to hide in what a command prints, each with its file; also those that make `hidden` files secret by their content. */
+  async toHide(hidden: readonly string[] = []): Promise<ReadonlyMap<string, string>> {
+    const values = new Map<string, string>();
+    for (const [value, { path, isSecret }] of await this.#current()) if (isSecret) values.set(value, path);
+    const yielder = createYielder();
+    for (const path of hidden.slice(0, MAX_HIDDEN)) {
+      if (values.size >= MAX_VALUES) break;
+      for (const value of this.#secretsOf(path)) if (!values.has(value)) values.set(value, path);
+      if (yielder.isDue()) await yielder.pause();
+    }
+    return values;
+  }
+
+  #secretsOf(path: string): readonly string[] {
+    const bytes = readBelow(this.#tree.folder, path, MAX_HIDDEN_BYTES) ?? Buffer.alloc(0);
+    const digest = hash('sha256', bytes, 'hex');
+    const known = this.#secrets.get(path);
+    if (known?.digest === digest) return known.values;
+    const text = textOf(bytes);
+    const found = [...secretsIn(path, text)].flatMap(({ name, start, end }) => partsOf(name, text.slice(start, end)));
+    const values = [...new Set(found)].slice(0, MAX_VALUES);
+    if (this.#secrets.size >= MAX_HIDDEN) this.#secrets.clear();
+    this.#secrets.set(path, { digest, values });
+    return values;
   }
 
   #current(): Promise<ReadonlyMap<string, KnownValue>> {
@@ -75,6 +103,16 @@ export class SecretValues {
     return values;
   }
 }
+
+/** A secret as it is printed: of a private key each line, of a value no quotes. */
+function partsOf(name: string, secret: string): readonly string[] {
+  if (name === PRIVATE_KEY) return secret.match(KEY_LINES) ?? [];
+  const value = secret.replace(/^["']|["']$/g, '');
+  return value.length < MIN_VALUE_LENGTH ? [] : [value];
+}
+
+/** A key on one line counts in pieces. */
+const KEY_LINES = /[A-Za-z0-9+/=_-]{16,64}/g;
 
 interface NamedValue {
   readonly value: string;

@@ -103,7 +103,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       return filesFor(caller, { ...shared, session: caller.session }, oneByOne);
     },
     wrote: (session, path, version) => shared.seen.wrote(session, path, version),
-    secretValues: () => shared.values.toHide(),
+    secretValues: (hidden) => shared.values.toHide(hidden),
     keptPaths: (stage) => (journal === undefined ? [] : keptPaths(root, journal, stage)),
     search(caller) {
       if (!isWorkspaceOf(caller.workingDir, root)) return refuseOtherWorkspace(caller.workingDir, root).search;

@@ -42,6 +42,11 @@ export function isMasked({ access, kind }: ProtectedPath): boolean {
   return access === 'hidden' && kind !== 'symlink';
 }
 
+/** The files among the paths that a run cannot read. */
+export function hiddenFiles(found: readonly ProtectedPath[]): readonly string[] {
+  return found.filter((each) => each.kind === 'file' && isMasked(each)).map(({ path }) => path);
+}
+
 /** The error for a path whose content is unknown: nothing runs where some of it may have to be hidden. */
 export function unreadableError(workspace: string, { path, kind }: ProtectedPath): Result<never> {
   if (kind === 'file') {

@@ -124,6 +124,8 @@ export interface RunRequest {
   onOutput?(chunk: OutputChunk): void;
   /** Begins the filter that all output passes before it is kept or passed on. Left out: it stays as it is. */
   filterOutput?(): OutputFilter;
+  /** Hears the files in the workspace that the run cannot read, relative to it. The run waits for the answer before it starts. Must not throw. */
+  onHidden?(files: readonly string[]): Promise<void>;
   onNetwork?(use: NetworkUse): void;
   /** Hears what the run waits for before it starts, such as the first look into the files of a workspace. Must not throw. */
   onWait?(message: string): void;

@@ -354,8 +354,11 @@ export interface World {
   search(caller: Caller): Search;
   /** Left out: commands answer NOT_CONFIGURED. */
   commands?(caller: Caller): Commands;
-  /** The values of sensitive files, each with its file, to hide in what commands print. Left out: not known. */
-  secretValues?(): Promise<ReadonlyMap<string, string>>;
+  /**
+   * The values of sensitive files, each with its file, to hide in what commands print: of files that are sensitive by their names, and of
+   * `hidden` ones, whatever made them so. Left out: not known.
+   */
+  secretValues?(hidden?: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Whether a session wrote this version of a file through file tools or kept changes. Left out: not known. */
   wrote?(session: string, path: string, version: string): boolean;
   /** Pending changes of commands. Left out: there are none. */

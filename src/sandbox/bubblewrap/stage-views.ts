@@ -1,5 +1,6 @@
 import { removeTree } from '../../host/remove-tree.ts';
 import { ok, type Result } from '../../kernel/result.ts';
+import { hiddenFiles } from '../../kernel/world/protected-path.ts';
 import type { OpenView, RunRequest, RunResult } from '../../kernel/world/sandbox.ts';
 import { commandPolicy } from '../protected-paths/command-policy.ts';
 import type { CheckedRequest } from '../request.ts';
@@ -44,6 +45,7 @@ export async function readRun(
   const hidden = await steps.findHidden(workspace, request.onWait);
   if (!hidden.ok) return hidden;
   const { value: masked } = hidden;
+  await request.onHidden?.(hiddenFiles(masked));
   const options = steps.viewOptions(prepared, workspace, masked);
   const opened = request.stage && openStageFiles(request.stage, workspace, prepared.stages.folder);
   if (opened?.ok === false) return opened;

@@ -1,7 +1,7 @@
 import { catchErrnoAsync } from '../../host/errno.ts';
 import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
-import type { ProtectedPath } from '../../kernel/world/protected-path.ts';
+import { hiddenFiles, type ProtectedPath } from '../../kernel/world/protected-path.ts';
 import type { OpenView, RunRequest, RunResult } from '../../kernel/world/sandbox.ts';
 import type { StagedChanges } from '../../kernel/world/stage.ts';
 import type { CheckedRequest } from '../request.ts';
@@ -84,6 +84,7 @@ export function createStagedRuns(steps: RunSteps): StagedRuns {
     const { workspace, limits } = checked;
     const hidden = await steps.findHidden(workspace, request.onWait);
     if (!hidden.ok) return hidden;
+    await request.onHidden?.(hiddenFiles(hidden.value));
     const options = steps.viewOptions(prepared, workspace, hidden.value);
     const made = await viewOf(steps, layers === 'copy' ? { ...options, program: null } : options, stage);
     if (!made.ok) return made;

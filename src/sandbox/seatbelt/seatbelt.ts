@@ -7,7 +7,7 @@ import { isExecutable, readText } from '../../host/files.ts';
 import { removeTree } from '../../host/remove-tree.ts';
 import { fail, ok, type Result } from '../../kernel/result.ts';
 import type { Dialer } from '../../kernel/world/dialer.ts';
-import { unreadableError } from '../../kernel/world/protected-path.ts';
+import { hiddenFiles, unreadableError } from '../../kernel/world/protected-path.ts';
 import type { Limits, RunOutput, RunRequest, Sandbox } from '../../kernel/world/sandbox.ts';
 import { createHostSandbox, type HostPlan, NO_STAGES } from '../host-sandbox.ts';
 import type { IsolationOptions } from '../isolation-options.ts';
@@ -54,6 +54,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
       door?.close();
       return unreadableError(workspace, failed);
     }
+    await request.onHidden?.(hiddenFiles(found));
     const privateFolder = mkdtempSync(join(folder, 'run-'));
     for (const name of ['tmp', 'home']) mkdirSync(join(privateFolder, name));
     const identity = userIdentity(home, (file) => readText(file) ?? '');

@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto';
 import type { OutputFilter, OutputStream } from '../../kernel/world/sandbox.ts';
 import { findSecrets } from '../find-secrets.ts';
-import { bareText } from './bare-text.ts';
+import { type BareText, bareText, dumpedText, joinedText } from './bare-text.ts';
 import { certainOutput } from './certain-output.ts';
 import { createValueFinder, type ValuePlace } from './value-finder.ts';
 
 /** The output of a command with its secrets replaced, and a sentence about them. */
 export interface HidingFilter extends OutputFilter {
+  /** Takes other values instead, before there is any output. */
+  learn(values: ReadonlyMap<string, string>): void;
   /** Tells how many secrets were replaced, and which kinds. Null when there was none. */
   note(): string | null;
 }
@@ -15,7 +17,7 @@ interface SecretPlace extends ValuePlace {
   readonly secret: string;
 }
 
-/** One stream: text that waits, and the part of its first line that was passed on already. One character for each byte. */
+/** One stream: text that waits, and the end of what was passed on already. One character for each byte. */
 interface HeldStream {
   held: string;
   context: string;
@@ -28,6 +30,8 @@ interface FoundPlaces {
   readonly end: number;
 }
 
+/** So much of earlier lines: a value may be folded. */
+const MIN_CONTEXT = 512;
 const MAX_CONTEXT = 4096;
 const MAX_NAMES = 5;
 
@@ -36,7 +40,7 @@ const MAX_NAMES = 5;
  * values (each with its file), also in base64 and hex. Text that may still become a secret waits for more.
  */
 export function createOutputFilter(values: ReadonlyMap<string, string> = new Map()): HidingFilter {
-  const findValues = createValueFinder(values);
+  let finder = createValueFinder(values);
   const replaced = new Map<string, string>();
   const streams: Record<OutputStream, HeldStream> = {
     stdout: { held: '', context: '' },
@@ -44,17 +48,31 @@ export function createOutputFilter(values: ReadonlyMap<string, string> = new Map
   };
 
   function placesIn(text: string): SecretPlace[] {
-    const found = [...findValues(text), ...findSecrets(text)].map((place) => ({
+    const found = [...finder.find(text), ...findSecrets(text)].map((place) => ({
       ...place,
       secret: text.slice(place.start, place.end),
     }));
     const bare = bareText(text);
-    if (bare === undefined) return withoutOverlaps(found);
-    for (const { name, start, end } of [...findValues(bare.text), ...findSecrets(bare.text)]) {
-      const secret = bare.text.slice(start, end);
-      found.push({ name, start: bare.originalOf(start), end: bare.originalOf(end - 1) + 1, secret });
-    }
+    if (bare !== undefined) found.push(...originalPlaces(bare, [...finder.find(bare.text), ...findSecrets(bare.text)]));
+    if (finder.isEmpty) return withoutOverlaps(found);
+    const joined = joinedText(text);
+    if (joined !== undefined) found.push(...originalPlaces(joined, finder.find(joined.text)));
+    const dumped = dumpedText(text);
+    // Right of the bytes stands the same as text.
+    const lineEnd = (at: number) => (text.indexOf('\n', at) + 1 || text.length + 1) - 1;
+    for (const place of dumped === undefined ? [] : originalPlaces(dumped, finder.find(dumped.text)))
+      found.push({ ...place, end: lineEnd(place.end) });
     return withoutOverlaps(found);
+  }
+
+  /** From where the end of a text may begin a value, folded and dumped ones included. */
+  function begunValue(text: string): number {
+    if (finder.isEmpty) return text.length;
+    const views = [joinedText(text), dumpedText(text)].map((view) => {
+      const at = view === undefined ? 0 : finder.begun(view.text);
+      return view === undefined || at === view.text.length ? text.length : view.originalOf(at);
+    });
+    return Math.min(finder.begun(text), ...views);
   }
 
   function mark({ name, secret }: SecretPlace): string {
@@ -68,7 +86,7 @@ export function createOutputFilter(values: ReadonlyMap<string, string> = new Map
     const { context } = stream;
     const all = context + stream.held;
     const places = placesIn(all);
-    let end = context.length + length;
+    let end = Math.max(context.length, Math.min(context.length + length, begunValue(all)));
     for (const place of places) {
       const goesOn = place.end > end || place.end === all.length;
       if (goesOn && place.start < end) end = Math.max(context.length, place.start);
@@ -94,7 +112,8 @@ export function createOutputFilter(values: ReadonlyMap<string, string> = new Map
     parts.push(all.slice(from, Math.max(from, end)));
     const to = Math.max(from, end);
     stream.held = all.slice(to);
-    stream.context = all.slice(Math.max(all.lastIndexOf('\n', to - 1) + 1, to - MAX_CONTEXT), to);
+    const lineStart = all.lastIndexOf('\n', to - 1) + 1;
+    stream.context = all.slice(Math.max(Math.min(lineStart, to - MIN_CONTEXT), to - MAX_CONTEXT, 0), to);
     return parts.join('');
   }
 
@@ -112,6 +131,9 @@ export function createOutputFilter(values: ReadonlyMap<string, string> = new Map
     part(bytes) {
       return toBytes(releaseAll({ held: toText(bytes), context: '' }));
     },
+    learn(more) {
+      finder = createValueFinder(more);
+    },
     note: () => (replaced.size === 0 ? null : noteAbout([...replaced.values()])),
   };
 }
@@ -126,6 +148,14 @@ function noteAbout(names: readonly string[]): string {
   const more = kinds.length > MAX_NAMES ? `, and ${kinds.length - MAX_NAMES} more kinds` : '';
   const many = names.length === 1 ? '1 secret in the output was' : `${names.length} secrets in the output were`;
   return `${many} replaced (${kinds.slice(0, MAX_NAMES).join(', ')}${more}).`;
+}
+
+/** The places in another reading of a text, in the text itself. */
+function originalPlaces(reading: BareText, places: readonly ValuePlace[]): SecretPlace[] {
+  return places.map(({ name, start, end }) => ({
+    ...{ name, secret: reading.text.slice(start, end) },
+    ...{ start: reading.originalOf(start), end: reading.originalOf(end - 1) + 1 },
+  }));
 }
 
 /** Of places that overlap the first is kept, up to the last end. */
