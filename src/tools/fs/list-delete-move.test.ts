@@ -69,6 +69,20 @@ test('[E05] the workspace itself, a missing path and a folder with a secret in i
   expect(existsSync(ws.file('d/.env'))).toBe(true);
 });
 
+test('a file whose content is a secret is neither overwritten nor deleted, and nobody is asked', async () => {
+  const token = `ghp_${'q7Tz9bLw2Kd3'.repeat(3)}\n`;
+  await using ws = await tempWorkspace({ files: { 'notes.txt': token } });
+  for (const [tool, args] of [
+    ['write_file', { content: 'x' }],
+    ['delete_file', {}],
+  ] as const) {
+    const { error } = await ws.call(tool, { path: 'notes.txt', ...args });
+    expect(error).toMatchObject({ code: 'PERMISSION_DENIED', details: { reason: 'secret', path: 'notes.txt' } });
+  }
+  expect(ws.asked).toEqual([]);
+  expect(readFileSync(ws.file('notes.txt'), 'utf8')).toBe(token);
+});
+
 test('[E06] moves without asking, makes folders, and replaces only with overwrite, which asks', async () => {
   await using ws = await tempWorkspace({ files: { 'a.txt': 'A', 'b.txt': 'B', 'dir/x.txt': 'X' } });
   const moved = await ws.call('move_file', { from: 'a.txt', to: 'deep/er/a.txt' });

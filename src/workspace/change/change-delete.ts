@@ -1,6 +1,7 @@
+import { closeSync } from 'node:fs';
 import { errnoFailure, errnoOf } from '../../host/errno.ts';
 import type { Folder } from '../../host/folder.ts';
-import { notFound } from '../../host/open-file.ts';
+import { MAX_WHOLE_BYTES, notFound, openFile, readWhole } from '../../host/open-file.ts';
 import { shortPath } from '../../host/parse-path.ts';
 import type { ResolvedPath } from '../../host/walk-path.ts';
 import { failpoint } from '../../kernel/failpoint.ts';
@@ -9,6 +10,8 @@ import type { Change } from '../../kernel/world/workspace.ts';
 import type { Snapshot } from '../journal/change-set.ts';
 import type { Journal } from '../journal/journal.ts';
 import { treeName } from '../journal/snapshots.ts';
+import { secretWithheld } from '../read/secret-withheld.ts';
+import type { WorkspaceRoot } from '../workspace-root.ts';
 import { copyTree } from './copy-tree.ts';
 import { conflictAt, isAtVersion, isSame } from './expectation.ts';
 import { removeTree, renameFolder } from './move-name.ts';
@@ -43,6 +46,8 @@ export async function prepareDelete(writer: Writer, scope: SetScope, change: Del
       const isExpected = await isAtVersion(spot.folder, spot.name, change.expect.version);
       if (!isExpected) return failed(conflictAt(spot.path, 'was changed'));
     }
+    const withheld = change.expect === undefined ? heldSecret(root, spot) : undefined;
+    if (withheld !== undefined) return failed(withheld);
     const below = await treeBelow(root, spot);
     if (!below.ok) return failed(below);
     const { paths, bytes } = below.value;
@@ -81,6 +86,18 @@ export async function prepareDelete(writer: Writer, scope: SetScope, change: Del
     });
   } catch (thrown) {
     return failed(errnoFailure(thrown, change.path));
+  }
+}
+
+/** The refusal of a file whose content is a secret, as for reading it. */
+function heldSecret(root: WorkspaceRoot, spot: ResolvedPath): Result<never> | undefined {
+  if (!spot.stat?.isFile() || spot.stat.size > MAX_WHOLE_BYTES) return undefined;
+  const file = openFile(spot);
+  if (!file.ok) return undefined;
+  try {
+    return secretWithheld(root, spot.path, readWhole(file.value, MAX_WHOLE_BYTES));
+  } finally {
+    closeSync(file.value.fd);
   }
 }
 

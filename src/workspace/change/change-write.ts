@@ -11,6 +11,7 @@ import { obeyedDigest } from '../authorship/obeyed-digest.ts';
 import type { Snapshot } from '../journal/change-set.ts';
 import { encodeText } from '../read/decode-text.ts';
 import { FileContent } from '../read/file-content.ts';
+import { secretWithheld } from '../read/secret-withheld.ts';
 import { leadsAsPlanned } from './planned-place.ts';
 import { type PreparedChange, tempName, type Writer } from './prepared-change.ts';
 import { folderMaker, rehearseBelowMissing, wouldMake } from './rehearsal.ts';
@@ -44,6 +45,8 @@ export async function prepareWrite(writer: Writer, change: Write): Promise<Resul
     if (now !== null && (now.stat.mode & 0o222) === 0) return failed(readOnly(spot.path));
     const secret = now === null ? undefined : await secrets.refuse(spot.path, now.stat);
     if (secret !== undefined) return failed(secret);
+    const withheld = now?.bytes ? secretWithheld(root, spot.path, now.bytes) : undefined;
+    if (withheld !== undefined) return failed(withheld);
     const expected = meets(writer, change, spot.path, now);
     if (!expected.ok) return failed(expected);
     const content = contentOf(change, now);
