@@ -11,6 +11,7 @@ import { type CliFixture, createCliFixture } from '../testing/cli-fixture.ts';
 import { modelServer } from '../testing/model-server.ts';
 import { anthropicReply } from '../testing/wire-turn.ts';
 import type { Cli } from './cli.ts';
+import { createLiveArea } from './run/live-area.ts';
 import { playRun } from './run/play-run.ts';
 import { runCli } from './run-cli.ts';
 import { styleFor } from './text/style.ts';
@@ -229,7 +230,15 @@ test('a run that is taken up stops when nobody can be asked what it left unanswe
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const io = { stdin, stdout, stderr: stdout, env, cwd: place.workspace, onInterrupt: () => () => {} };
   const silent = { print() {}, note() {} };
-  const terminal: Cli = { io, argv: [], words: en, style: styleFor(io), exitCode: 0, ...silent };
+  const terminal: Cli = {
+    io,
+    argv: [],
+    words: en,
+    style: styleFor(io),
+    live: createLiveArea(io),
+    exitCode: 0,
+    ...silent,
+  };
   const approver = { ask: () => Promise.reject(new Error('the terminal is gone')) };
   const run = { app, agent: agentOf(app), session: 's1', task: null, json: false, approver };
   await expect(playRun(terminal, { ...run, signal: new AbortController().signal })).rejects.toThrow('terminal is gone');

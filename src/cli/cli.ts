@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Failure } from '../kernel/error.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import type { LiveArea } from './run/live-area.ts';
 import { harmless, type Style } from './text/style.ts';
 import type { Words } from './text/words.ts';
 
@@ -11,6 +12,8 @@ export interface Cli {
   readonly argv: readonly string[];
   readonly words: Words;
   readonly style: Style;
+  /** `print` and `note` write above it. */
+  readonly live: LiveArea;
   exitCode: number;
   /** Prints a line of the result. */
   print(line: string): void;

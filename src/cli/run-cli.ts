@@ -4,6 +4,7 @@ import { nearest } from '../kernel/text/nearest.ts';
 import type { Cli, CommandModule } from './cli.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { createLiveArea } from './run/live-area.ts';
 import { harmless, styleFor } from './text/style.ts';
 import { type Words, wordsFor } from './text/words.ts';
 
@@ -43,14 +44,22 @@ const COMMANDS: Partial<Record<CommandName, () => Promise<CommandModule>>> = {
 export async function runCli(typed: readonly string[], io: Io, version: string): Promise<number> {
   const { lang, argv } = takeLang(typed);
   const words = wordsFor(io.env, lang);
+  const live = createLiveArea(io);
   const cli: Cli = {
     io,
     argv,
     words,
     style: styleFor(io),
+    live,
     exitCode: EXIT.ok,
-    print: (line) => io.stdout.write(`${line}\n`),
-    note: (line) => io.stderr.write(`${line}\n`),
+    print: (line) => {
+      live.clear();
+      io.stdout.write(`${line}\n`);
+    },
+    note: (line) => {
+      live.clear();
+      io.stderr.write(`${line}\n`);
+    },
   };
   const program = new Command('toolwright')
     .version(version, '-V, --version', words.options.version)

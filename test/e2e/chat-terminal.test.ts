@@ -148,3 +148,22 @@ test('what is pasted is one message, and what is typed ahead is shown, answers n
   expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('old text');
   expect(model.requests).toHaveLength(3);
 });
+
+test('a running command shows its last lines and the elapsed time, and its end takes them away', {
+  timeout: 120_000,
+}, async () => {
+  using place = createCliFixture(process.env.PATH);
+  const command = 'seq 40; until [ -e go ]; do sleep 0.1; done; echo end';
+  const turns = [{ text: 'I build.', calls: [{ name: 'bash', args: { command } }] }, { text: 'Built.' }];
+  await using model = await modelServer((_, index) => anthropicReply(turns[index] ?? { text: 'Hm.' }, index));
+  const more = { TOOLWRIGHT_MODE: 'auto' };
+  using terminal = new Terminal(join(place.top, 'tmux'), chatCommand(place, model.url, more));
+  await terminal.sees('you>');
+  terminal.type('build', 'Enter');
+  const screen = await terminal.sees(/40\n +bash is running: [1-9]\d* s/);
+  expect(screen).toMatch(/ 35\n/);
+  expect(screen).not.toMatch(/ 34\n/);
+  terminal.type('C-c');
+  await terminal.sees('✗ stopped');
+  expect(await terminal.sees('you>')).not.toContain('is running');
+});

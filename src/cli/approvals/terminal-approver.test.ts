@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../kernel/ports.ts';
 import type { Cli } from '../cli.ts';
+import { createLiveArea } from '../run/live-area.ts';
 import { styleFor } from '../text/style.ts';
 import { en } from '../text/words-en.ts';
 import { Prompter } from './prompter.ts';
@@ -17,7 +18,16 @@ function terminal() {
   });
   const io = { stdin, stdout, stderr: stdout, env: {}, cwd: '/', onInterrupt: () => () => {} };
   const print = (line: string) => void stdout.write(`${line}\n`);
-  const cli: Cli = { io, argv: [], words: en, style: styleFor(io), exitCode: 0, print, note: print };
+  const cli: Cli = {
+    io,
+    argv: [],
+    words: en,
+    style: styleFor(io),
+    live: createLiveArea(io),
+    exitCode: 0,
+    print,
+    note: print,
+  };
   const prompter = new Prompter(cli, { onInterrupt() {} });
   return {
     approver: createTerminalApprover(cli, () => prompter),

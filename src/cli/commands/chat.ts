@@ -115,6 +115,7 @@ class Chat {
     const context = new ExecutionContext({ ...app.context, sessionId: this.#session });
     await app.executor.execute(tool.name, context, readTypedCall(text, tool), { signal });
     stop();
+    view.close();
   }
 
   /** Resumes manual calls that an earlier process left waiting or answered. */
@@ -126,6 +127,7 @@ class Chat {
     const context = new ExecutionContext({ ...app.context, sessionId: session });
     await app.executor.resume((call) => (call.session === session ? context : undefined), { signal });
     stop();
+    view.close();
   }
 
   async #undo(app: App, callId: string | undefined): Promise<void> {

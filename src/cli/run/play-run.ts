@@ -48,6 +48,7 @@ export async function playRun(cli: Cli, run: PlayedRun): Promise<boolean> {
     return !ran.ok || ran.value !== null;
   } finally {
     stop();
+    view.close();
   }
 
   async function askUnanswered(left: PendingSession): Promise<void> {

@@ -5,6 +5,7 @@ import { exitCodeIn, notesIn, wentWell } from '../../protocol/command-value.ts';
 import type { Cli } from '../cli.ts';
 import { harmless, toJson } from '../text/style.ts';
 import { effectLines, type KeptDiff, keptDiffsIn } from './command-effect.ts';
+import { RunningCalls } from './running-calls.ts';
 
 const MAX_LINES = 8;
 
@@ -24,6 +25,7 @@ interface RunViewOptions {
 export class RunView {
   readonly #cli: Cli;
   readonly #mostLines: number;
+  readonly #calls: RunningCalls;
   readonly #shown = new Set<string>();
   readonly #asked = new Map<string, CallInView>();
   /** Diffs of the changes that were kept, by the command that made them. */
@@ -34,9 +36,11 @@ export class RunView {
   constructor(cli: Cli, { mostLines = MAX_LINES }: RunViewOptions = {}) {
     this.#cli = cli;
     this.#mostLines = mostLines;
+    this.#calls = new RunningCalls(cli);
   }
 
   show(event: Event): void {
+    if (!this.#replays) this.#calls.show(event);
     if (event.type === 'message.streamed') this.#stream(event.data);
     if (event.type === 'message.added') this.#message(event.data);
     if (event.type === 'call.requested') this.#asked.set(event.callId, event.data);
@@ -72,6 +76,7 @@ export class RunView {
       this.#cli.print(style.yellow(`↻ ${style.line(text, 2)}`));
       return;
     }
+    this.#cli.live.clear();
     if (this.#streamed !== kind) this.#breakLine();
     this.#streamed = kind;
     io.stdout.write(kind === 'text' ? harmless(text) : style.dim(harmless(text)));
@@ -140,6 +145,11 @@ export class RunView {
     this.#cli.print(
       `${mark} ${words.ends[reason]} ${style.dim(`(${words.used(turns, tokens, '')})`)} ${harmless(words.said(message))}`.trimEnd(),
     );
+  }
+
+  /** Ends what is drawn again and again. */
+  close(): void {
+    this.#calls.stop();
   }
 
   #breakLine(): void {

@@ -196,6 +196,7 @@ export const en = {
     `${counted(turns, 'turn')}, ${counted(tokens, 'token')}${cost}`,
   help: 'Commands: /tools, /undo [call], /quit, and /TOOL with arguments: /read_file README.md, or key=value, or JSON.',
   noSuchTool: (name: string, list: string) => `Unknown tool ${name}; ${list} lists all.`,
+  runningFor: (tool: string, seconds: number) => `${tool} is running: ${seconds} s`,
   nothing: 'None.',
   undone: (paths: string) => `Undone: ${paths} restored`,
   revoked: (name: string) => `The token of ${name} is revoked.`,

@@ -184,6 +184,7 @@ export const zh: typeof en = {
   used: (turns, tokens, cost) => `${turns} 轮，${tokens} 个 token${cost}`,
   help: '命令：/tools、/undo [调用]、/quit，以及 /工具名 加参数：/read_file README.md，或 key=value，或 JSON。',
   noSuchTool: (name, list) => `没有工具 ${name}；用 ${list} 查看全部。`,
+  runningFor: (tool, seconds) => `${tool} 正在运行：${seconds} 秒`,
   nothing: '没有。',
   undone: (paths) => `已撤销：${paths} 已恢复`,
   revoked: (name) => `${name} 的令牌已吊销。`,
