@@ -85,6 +85,20 @@ test.each([
   expect(readFileSync(ws.file('notes.txt'), 'utf8')).toBe(FILES['notes.txt']);
   expect(readFileSync(ws.file('src/config.ts'), 'utf8')).toBe(FILES['src/config.ts']);
   expect([existsSync(ws.file('moved.txt')), existsSync(ws.file('moved.ts'))]).toEqual([false, false]);
+
+test('git add of everything says which hidden file stands in the way, why, and what to do', async () => {
+  await using fresh = await commandWorkspace({
+    path,
+    mode: 'auto',
+    files: { '.env': `KEY=${VALUE}\n`, 'a.txt': 'a\n' },
+  });
+  execFileSync('git', ['init', '-q', fresh.root]);
+  const { text } = await fresh.call('bash', { command: 'git add -A' });
+  expect(text).toMatch(/\[git add cannot add a file that is hidden .*\.gitignore, or add the other files by name\.\]/);
+  expect(text).toMatch(/\[\.env is hidden from commands: .*A person may free it/);
+  writeFileSync(fresh.file('.gitignore'), '.env\n');
+  const ignored = await fresh.call('bash', { command: 'git add -A && git status --short' });
+  expect(ignored.text).toMatch(/^A {2}\.gitignore\nA {2}a\.txt\n/);
 });
 
 test('a process in the background sees no secret that comes while it runs', async () => {

@@ -23,6 +23,10 @@ const STAGE_HINTS: readonly (readonly [RegExp, string])[] = [
     "The .git file of the workspace leads to git's data outside of it, which is not shown here: that of a submodule, of a worktree " +
       'that was moved (git worktree repair), or with a password in its configuration or with submodules. Work in the main repository or a clone of its own.',
   ],
+  [
+    /Permission denied\nerror: unable to index file/,
+    'git add cannot add a file that is hidden from commands: put it into .gitignore, or add the other files by name.',
+  ],
   [/File size limit exceeded|File too large|EFBIG|SIGXFSZ/, 'No command here writes a file of more than 1 GB.'],
 ];
 
