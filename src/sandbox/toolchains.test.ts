@@ -12,6 +12,14 @@ function put(path: string, text: string): void {
   writeFileSync(file, text, { mode: 0o755 });
 }
 
+test('rustup finds its toolchains, unless the command says where they are', async () => {
+  put('.cargo/bin/cargo', '#!/bin/sh\n. "$RUSTUP_HOME/settings"\n');
+  put('.rustup/settings', 'echo the toolchain of the user\n');
+  await using other = trySandbox({ path: `${at.home}/.cargo/bin:/usr/bin:/bin`, home: at.home });
+  expect((await other.sh('cargo')).stdout).toBe('the toolchain of the user\n');
+  expect((await other.sh('export RUSTUP_HOME=/none; cargo')).stdout).toBe('');
+});
+
 test('version managers are there without what they log in with', async () => {
   const secrets = [
     '.rye/credentials',

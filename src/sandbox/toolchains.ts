@@ -65,6 +65,8 @@ export interface Toolchains {
   hidden(): string[];
   /** The search path inside: the entries of the host's path that exist there. */
   readonly path: readonly string[];
+  /** Where a manager finds its toolchains, since the home inside is another. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Entries of the host's path that are left out, for the status. */
   readonly leftOut: readonly string[];
 }
@@ -92,7 +94,9 @@ export function findToolchains(given: {
   }
   for (const entry of ['/usr/local/bin', '/usr/bin', '/bin']) path.add(entry);
   const credentials = [...folders].flatMap(findCredentialFiles);
-  return { folders: [...folders], hidden, path: [...path], leftOut: [...leftOut] };
+  const rustup = [...folders].find((folder) => basename(folder) === '.rustup');
+  const variables = rustup === undefined ? {} : { RUSTUP_HOME: rustup };
+  return { folders: [...folders], hidden, path: [...path], variables, leftOut: [...leftOut] };
 
   function hidden(): string[] {
     const files = [...[...secrets].filter((path) => statOf(path)?.isFile()), ...credentials.map(fileToHide)];

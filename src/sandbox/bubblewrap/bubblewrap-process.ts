@@ -31,6 +31,8 @@ export interface ProcessPlan {
   readonly folder: string;
   /** The search path inside. */
   readonly path: readonly string[];
+  /** Of the toolchains; those of the request win. */
+  readonly variables: Readonly<Record<string, string>>;
   readonly request: RunRequest;
   readonly workspace: string;
   readonly cwd: string;

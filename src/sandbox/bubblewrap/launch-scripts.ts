@@ -17,6 +17,8 @@ interface CommandEnvironment {
   readonly request: RunRequest;
   /** The search path inside. */
   readonly path: readonly string[];
+  /** Of the toolchains; those of the request win. */
+  readonly variables: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Without one the command has no network, whatever the request says. */
   readonly dialer: Dialer | undefined;
@@ -94,7 +96,7 @@ function unobeyed({ env = {} }: RunRequest): Record<string, string> {
 }
 
 /** The environment of every command, and of the shells before it. */
-export function environment({ request, path, cwd, dialer }: CommandEnvironment): string[] {
+export function environment({ request, path, variables: ofToolchains, cwd, dialer }: CommandEnvironment): string[] {
   const hasNetwork = request.network !== undefined && dialer !== undefined;
   const variables: Record<string, string> = {
     PATH: path.join(':'),
@@ -106,6 +108,7 @@ export function environment({ request, path, cwd, dialer }: CommandEnvironment):
     TERM: 'dumb',
     TMPDIR: '/tmp',
     ...(hasNetwork ? PROXY_ENVIRONMENT : {}),
+    ...ofToolchains,
     ...unobeyed(request),
     TOOLWRIGHT_SANDBOX: 'bubblewrap',
     TOOLWRIGHT_CALL: request.tag,

@@ -91,7 +91,7 @@ export function createRunSteps(options: BubblewrapOptions): RunSteps {
       };
       return runProcess({
         ...{ bwrap: prepared.bwrap, launchers: prepared.launchers, pipes: prepared.pipes },
-        ...{ folder: folder.path, path: prepared.toolchains.path },
+        ...{ folder: folder.path, path: prepared.toolchains.path, variables: prepared.toolchains.variables },
         ...{ request, workspace, cwd, limits, dialer: options.dialer },
         system: prepared.systemArguments,
         mounts: runArguments(mounts),

@@ -17,7 +17,7 @@ import { maskNotes, waitMessage } from '../protected-paths/mask-notes.ts';
 import { createTreeScan } from '../protected-paths/tree-scan.ts';
 import type { CheckedRequest } from '../request.ts';
 import { withinHardLimit } from '../request-size.ts';
-import { findToolchains } from '../toolchains.ts';
+import { findToolchains, type Toolchains } from '../toolchains.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
 
 /**
@@ -80,7 +80,7 @@ export function createSeatbelt(options: SeatbeltOptions): Sandbox {
     return ok({
       wrapper: [program, '-p', profile, '/bin/sh', '-c', 'exec "$@"', 'sh'],
       ulimits: ulimitsOf(limits),
-      env: environment(request, { path: toolchains.path, privateFolder, port: door?.port }),
+      env: environment(request, { ...toolchains, privateFolder, port: door?.port }),
       folder: privateFolder,
       settle,
     });
@@ -164,7 +164,7 @@ function ulimitsOf(limits: Limits): string {
 
 function environment(
   request: RunRequest,
-  given: { path: readonly string[]; privateFolder: string; port: number | undefined },
+  given: Pick<Toolchains, 'path' | 'variables'> & { privateFolder: string; port: number | undefined },
 ): Record<string, string> {
   return {
     PATH: given.path.join(':'),
@@ -174,6 +174,7 @@ function environment(
     LANG: 'C.UTF-8',
     TERM: 'dumb',
     ...(given.port === undefined ? {} : proxyEnvironment(given.port)),
+    ...given.variables,
     ...request.env,
     TOOLWRIGHT_SANDBOX: 'seatbelt',
     TOOLWRIGHT_CALL: request.tag,
