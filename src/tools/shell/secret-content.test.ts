@@ -85,6 +85,7 @@ test.each([
   expect(readFileSync(ws.file('notes.txt'), 'utf8')).toBe(FILES['notes.txt']);
   expect(readFileSync(ws.file('src/config.ts'), 'utf8')).toBe(FILES['src/config.ts']);
   expect([existsSync(ws.file('moved.txt')), existsSync(ws.file('moved.ts'))]).toEqual([false, false]);
+});
 
 test('git add of everything says which hidden file stands in the way, why, and what to do', async () => {
   await using fresh = await commandWorkspace({
