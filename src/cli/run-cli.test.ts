@@ -440,6 +440,36 @@ test('chat goes on with a run that was cut off, and shows text without obeying i
   expect(model.requests[1]?.body.messages).toHaveLength(3);
 });
 
+test('chat switches the model and the mode, begins a new session, lists sessions and counts tokens', async () => {
+  using place = createCliFixture(PATH, { 'a.txt': 'alpha' });
+  await using model = await saying({ text: 'First.' }, { text: 'Second.' });
+  const lines = [
+    'hi',
+    '/cost',
+    '/new',
+    '/cost',
+    '/model other-model',
+    'again',
+    '/mode plan',
+    '/bash touch b.txt',
+    '/mode wild',
+  ];
+  const typed = { input: [...lines, '/write_file a.txt x', '/sessions', '/model manual', 'hello', '/help'].join('\n') };
+  const { out, err } = await cli(place, ['chat', '--session', 's1'], { ...typed, ...toModel(model.url) });
+  expect(out).toContain('1 turn, 15 tokens');
+  expect(out).toContain('0 turns, 0 tokens');
+  expect(model.requests.map(({ body }) => [body.model, body.messages.length])).toEqual([
+    [expect.any(String), 1],
+    ['other-model', 1],
+  ]);
+  expect(out).toContain('Mode: plan');
+  expect(out).toContain('Mode plan only reads');
+  expect(err).toContain('Unknown mode wild: use plan, ask, auto, strict.');
+  expect(out).toMatch(/^chat-\d{8}-\S+ Chat in a terminal\ns1 Chat in a terminal$/m);
+  expect(out).toContain('Manual mode, no model');
+  expect(readFileSync(join(place.workspace, 'a.txt'), 'utf8')).toBe('alpha');
+});
+
 test('rules, switches and explanations act on every later call', async () => {
   using place = createCliFixture(PATH, { 'a.txt': 'x' });
   expect((await cli(place, ['explain', 'write_file', 'a.txt', 'y'])).out).toContain('needs approval');

@@ -125,6 +125,14 @@ test('what is pasted is one message, and what is typed ahead is shown, answers n
   using terminal = new Terminal(join(place.top, 'tmux'), chatCommand(place, model.url));
 
   await terminal.sees('you>');
+  terminal.type('/read_f', 'Tab');
+  await terminal.sees('/read_file');
+  terminal.type('C-u', '/mode pl', 'Tab');
+  await terminal.sees('/mode plan');
+  terminal.type('Enter');
+  await terminal.sees('Mode: plan');
+  terminal.type('/mode ask', 'Enter');
+  await terminal.sees('Mode: ask');
   const trace = 'Traceback:\n  File "a.py", line 1\n\tfail()';
   terminal.type('Explain ');
   terminal.paste(trace);

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { undoCall } from '../../app/admin/undo-call.ts';
 import { undoLatest } from '../../app/admin/undo-latest.ts';
+import { type ChosenModel, createChosenModel } from '../../app/agent/choose-model.ts';
 import { openAgent } from '../../app/agent/open-agent.ts';
-import { openModel } from '../../app/agent/open-model.ts';
 import type { App } from '../../app/open-app.ts';
 import { openSession } from '../../app/open-session.ts';
 import { ExecutionContext } from '../../kernel/call/execution-context.ts';
 import type { Approver } from '../../kernel/ports.ts';
+import { MODES } from '../../protocol/health.ts';
 import { alwaysIn } from '../approvals/always-answer.ts';
 import { collectFor, tellCollected } from '../approvals/collected-changes.ts';
 import { askPendingApprovals } from '../approvals/pending-approvals.ts';
@@ -21,6 +22,7 @@ import { RunView } from '../run/run-view.ts';
 import { isInWorkspace, newSessionId } from '../sessions.ts';
 import { harmless } from '../text/style.ts';
 import { addAppOptions, type CommonOptions, withApp } from '../with-app.ts';
+import { CHAT_COMMANDS, chooseMode, chooseModel, listSessions, showCost } from './chat-commands.ts';
 
 interface ChatOptions extends CommonOptions {
   readonly session?: string;
@@ -41,14 +43,33 @@ export function define(command: Command, cli: Cli): void {
     });
 }
 
+interface ChatRun {
+  readonly app: App;
+  readonly model: Model;
+  /** Null resumes an interrupted run. */
+  readonly task: string | null;
+  readonly signal: AbortSignal;
+}
+
+interface ChatLine {
+  /** Without its slash. */
+  readonly line: string;
+  readonly chosen: ChosenModel;
+  readonly signal: AbortSignal;
+}
+
+type Agent = ReturnType<typeof openAgent>;
+type Model = Parameters<typeof openAgent>[1];
+
 /** A chat in a terminal: text goes to the model, a line that begins with a slash is a command. */
 class Chat {
   readonly prompter: Prompter;
   readonly approver: Approver;
   readonly #cli: Cli;
-  readonly #session: string;
+  readonly #agents = new Map<Model, Agent>();
   readonly #collect: boolean;
   #running: AbortController | undefined;
+  #session: string;
   #leaving = false;
   #app: App | undefined;
 
@@ -58,6 +79,7 @@ class Chat {
     this.#collect = collect === true;
     this.prompter = new Prompter(cli, {
       onInterrupt: () => this.#interrupt(),
+      complete: (line) => this.#words(line),
       onQueued: (line) => cli.note(cli.style.dim(cli.words.queued(cli.style.line(line, 30)))),
     });
     this.approver = createTerminalApprover(cli, () => this.prompter, { always: () => alwaysIn(this.#app) });
@@ -68,18 +90,17 @@ class Chat {
     this.#app = app;
     const { words, style, io } = this.#cli;
     if (!(await isInWorkspace(this.#cli, app, { session: this.#session, option: '--session' }))) return;
-    const model = openModel(app.loaded.config, io.env, app.loaded.modelKeys);
-    const agent = model.ok ? openAgent(app, model.value) : undefined;
+    const chosen = createChosenModel(app.loaded, io.env);
+    const model = chosen.current();
     this.#cli.print(style.dim(words.session(this.#session)));
     this.#cli.print(
       model.ok ? words.withModel(model.value.name) : `${harmless(words.said(model.error.message))}\n${words.manual}`,
     );
     await openSession(app, this.#session, words.chatTitle);
     if (this.#collect && !(await collectFor(this.#cli, app, this.#session))) return;
-    const play = { app, session: this.#session, json: false, approver: this.approver };
-    if (agent !== undefined && (await this.#isOpen(app))) {
+    if (model.ok && (await this.#isOpen(app))) {
       this.#cli.print(words.resuming(this.#session));
-      await this.#stoppable((signal) => playRun(this.#cli, { ...play, agent, task: null, signal }));
+      await this.#stoppable((signal) => this.#run({ app, model: model.value, task: null, signal }));
     } else await this.#stoppable((signal) => this.#takeUpCalls(app, signal));
     for (;;) {
       const line = (await this.prompter.listen(style.bold(words.prompt)))?.trim();
@@ -87,16 +108,24 @@ class Chat {
       if (line === undefined || line === '/quit' || line === '/exit') break;
       if (line === '') continue;
       await this.#stoppable(async (signal) => {
-        if (line.startsWith('/')) await this.#do(app, line.slice(1), signal);
-        else if (agent === undefined) this.#cli.print(words.manual);
-        else await playRun(this.#cli, { ...play, agent, task: line, signal });
+        const current = chosen.current();
+        if (line.startsWith('/')) await this.#do(app, { line: line.slice(1), chosen, signal });
+        else if (!current.ok) this.#cli.print(words.manual);
+        else await this.#run({ app, model: current.value, task: line, signal });
       });
     }
     await tellCollected(this.#cli, app, this.#session);
     this.#cli.exitCode = EXIT.ok;
   }
 
-  async #do(app: App, line: string, signal: AbortSignal): Promise<void> {
+  async #run({ app, model, task, signal }: ChatRun): Promise<void> {
+    const known = this.#agents.get(model) ?? openAgent(app, model);
+    this.#agents.set(model, known);
+    const play = { app, agent: known, session: this.#session, json: false, approver: this.approver };
+    await playRun(this.#cli, { ...play, task, signal });
+  }
+
+  async #do(app: App, { line, chosen, signal }: ChatLine): Promise<void> {
     const { words, style, print } = this.#cli;
     const [name = '', ...rest] = line.split(/\s+/);
     const text = line.slice(name.length);
@@ -107,6 +136,11 @@ class Chat {
       return;
     }
     if (name === 'undo') return this.#undo(app, rest[0]);
+    if (name === 'model') return chooseModel(this.#cli, chosen, rest);
+    if (name === 'mode') return chooseMode(this.#cli, app, rest[0]);
+    if (name === 'sessions') return listSessions(this.#cli, app);
+    if (name === 'cost') return showCost(this.#cli, app, this.#session);
+    if (name === 'new') return this.#begin(app);
     const tool = app.executor.offered().find((offered) => offered.name === name);
     if (tool === undefined) return print(unknownTool(this.#cli, app.registry, name, '/tools').message);
     // The person asked for this output: all of it is shown.
@@ -116,6 +150,24 @@ class Chat {
     await app.executor.execute(tool.name, context, readTypedCall(text, tool), { signal });
     stop();
     view.close();
+  }
+
+  /** Goes on in a new session, which knows nothing of the one before. */
+  async #begin(app: App): Promise<void> {
+    const { words, style, print } = this.#cli;
+    await tellCollected(this.#cli, app, this.#session);
+    this.#session = newSessionId('chat');
+    await openSession(app, this.#session, words.chatTitle);
+    print(style.dim(words.session(this.#session)));
+    if (this.#collect) await collectFor(this.#cli, app, this.#session);
+  }
+
+  /** Commands, tools and modes that may stand at the end of the line. */
+  #words(line: string): readonly string[] {
+    if (/^\/mode \S*$/.test(line)) return MODES;
+    if (!/^\/\S*$/.test(line)) return [];
+    const tools = this.#app?.executor.offered().map(({ name }) => name) ?? [];
+    return [...CHAT_COMMANDS, ...tools].map((name) => `/${name}`);
   }
 
   /** Resumes manual calls that an earlier process left waiting or answered. */
