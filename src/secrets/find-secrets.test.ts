@@ -15,6 +15,9 @@ test.each([
   ['secret value', `//registry.npmjs.org/:_authToken=${VALUE}`],
   ['secret value', `"client_secret" : "${VALUE}"`],
   ['password', 'DB_PASSWORD=Tulip7!x'],
+  ['secret value', `"Authorization": "Bearer ${VALUE}"`],
+  ['password', 'curl -T a.tgz -u ana:Tulip7!x https://host.org'],
+  ['secret value', `<add key="ApiSecret" value="${VALUE}"/>`],
 ])('a %s is found, with its place', (name, text) => {
   const found = findSecrets(`a\n${text}\nb`);
   expect(found.map((each) => each.name)).toContain(name);
@@ -51,6 +54,9 @@ test.each([
   ['runs', `${'a1'.repeat(9)} `.repeat(50_000)],
   ['one run', 'a1'.repeat(500_000)],
   ['addresses', '://a:'.repeat(200_000)],
+  ['headers', 'Authorization: Bearer '.repeat(50_000)],
+  ['words of curl', 'curl -u a'.repeat(100_000)],
+  ['settings in XML', '<add key="ApiSecret" value="'.repeat(40_000)],
   ['sets of keys', '"kty" "d":'.repeat(100_000)],
 ])('%s take no longer than their length asks for', (_what, text) => {
   const started = performance.now();

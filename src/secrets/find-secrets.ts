@@ -1,5 +1,6 @@
 import { escapeRegex } from '../kernel/text/escape.ts';
 import { KEY_MARKS, privateKeys } from './content/private-keys.ts';
+import { SENT_MARKS, sentCredentials } from './content/sent-credentials.ts';
 import { isPlaceholder, isPlaceholderToken, isRandom, isTypedPassword } from './secret-likeness.ts';
 import { isSecretKey } from './secret-names.ts';
 import { CONNECTION_STRING, SECRET_SHAPES } from './secret-shapes.ts';
@@ -21,7 +22,7 @@ export const PRIVATE_KEY = 'private key';
  */
 export function findSecrets(text: string): readonly FoundSecret[] {
   const keys = [...privateKeys(text)].map((place) => ({ name: PRIVATE_KEY, ...place }));
-  return [...keys, ...tokens(text), ...passwordsInAddresses(text), ...assignedValues(text)];
+  return [...keys, ...tokens(text), ...passwordsInAddresses(text), ...assignedValues(text), ...credentialsIn(text)];
 }
 
 /**
@@ -31,12 +32,14 @@ export function findSecrets(text: string): readonly FoundSecret[] {
 export function secretMarks(): string {
   const begins = SECRET_SHAPES.flatMap((shape) => shape.begins).map(escapeRegex);
   const unnamed = SECRET_SHAPES.filter((shape) => shape.begins.length === 0).map(({ source }) => source);
-  return [...KEY_MARKS, ...begins, ...unnamed, ADDRESS.source, ASSIGNED].join('|');
+  return [...KEY_MARKS, ...begins, ...unnamed, ADDRESS.source, ASSIGNED, ...SENT_MARKS].join('|');
 }
 
 /** Passwords in addresses have a look of their own. */
 const TOKEN_SHAPES = SECRET_SHAPES.filter(({ name }) => name !== CONNECTION_STRING);
-const SHAPE = new RegExp(TOKEN_SHAPES.map(({ source }, at) => `(?<shape${at}>${source})`).join('|'), 'g');
+const ANY_SHAPE = TOKEN_SHAPES.map(({ source }, at) => `(?<shape${at}>${source})`).join('|');
+/** All of them begin a word: asked once for each place, not by each shape. */
+const SHAPE = new RegExp(String.raw`\b(?:${ANY_SHAPE})`, 'g');
 
 function* tokens(text: string): Generator<FoundSecret> {
   for (const { from, to } of regionsWithRuns(text)) {
@@ -180,6 +183,14 @@ function valueAt(text: string, sign: number): FoundSecret | undefined {
   const isQuoted = quoted !== undefined || (isSetting(name) && before.endsWith(name));
   const kind = kindOf(name, value, { isQuoted });
   return kind === undefined ? undefined : { name: kind, start, end: start + match[0].length };
+}
+
+function* credentialsIn(text: string): Generator<FoundSecret> {
+  for (const { name, value, start } of sentCredentials(text)) {
+    const isTelling = ENDS_TELLING.test(name) && !NO_SECRETS.test(name) && isSecretKey(name);
+    const kind = isTelling ? kindOf(name, value, QUOTED) : undefined;
+    if (kind !== undefined) yield { name: kind, start, end: start + value.length };
+  }
 }
 
 function kindOf(name: string, value: string, { isQuoted }: { isQuoted: boolean }): string | undefined {

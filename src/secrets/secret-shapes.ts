@@ -25,6 +25,8 @@ const HAS_DOTS = String.raw`(?=(?:\w*-)${FEW_DASHES}\w*(?:\.[\w-]{8,}(?<dot>\.)?
 
 export const JWT = String.raw`\beyJ(?=[\w-]{8})${HAS_DOTS}[\w-]+\.[\w-]+\.[\w-]*`;
 
+const UUID = '[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}';
+
 /** A token that begins with one of these, and goes on with at least as many of the letters as `body` says. */
 function prefixed(name: string, begins: string, body: string): SecretShape {
   const words = begins.split(' ');
@@ -47,11 +49,12 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   {
     name: 'API key',
     begins: ['sk-', 'sk_', 'pk-', 'pk_', 'rk-', 'rk_'],
-    source: String.raw`\b(?:sk|pk|rk)${HAS_DIGIT}[-_][A-Za-z0-9_-]{16,}`,
+    // A Stripe key that begins with `pk` is meant for the pages of a shop.
+    source: String.raw`\b(?!pk_(?:live|test)_)(?:sk|pk|rk)${HAS_DIGIT}[-_][A-Za-z0-9_-]{16,}`,
   },
   prefixed('GitHub token', 'ghp_ gho_ ghu_ ghs_ ghr_', '[A-Za-z0-9]{20,}'),
   prefixed('GitHub token', 'github_pat_', '[A-Za-z0-9_]{20,}'),
-  prefixed('GitLab token', 'glpat- glptt- gldt- glrt- glcbt- glsoat-', '[A-Za-z0-9_.-]{16,}'),
+  prefixed('GitLab token', 'glpat- glptt- gldt- glrt- glcbt- glsoat- gloas- glft-', '[A-Za-z0-9_.-]{16,}'),
   prefixed('Slack token', 'xoxa- xoxb- xoxe- xoxp- xoxr- xoxs- xoxe.xoxb- xoxe.xoxp- xapp-', '[A-Za-z0-9-]{10,}'),
   {
     name: 'Slack webhook',
@@ -113,6 +116,57 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   prefixed('Postman key', 'PMAK-', '[A-Za-z0-9-]{40,}'),
   prefixed('Heroku key', 'HRKU-', '[A-Za-z0-9_-]{30,}'),
   prefixed('Notion token', 'ntn_', '[A-Za-z0-9]{40,}'),
+  prefixed('Notion token', 'secret_', String.raw`[A-Za-z0-9]{43}\b`),
+  prefixed('Stripe webhook secret', 'whsec_', '[A-Za-z0-9+/=]{24,}'),
+  prefixed('Airtable token', 'pat', String.raw`[A-Za-z0-9]{14}\.[a-f0-9]{64}\b`),
+  { name: 'Asana token', begins: [], source: String.raw`\b[12]/\d{12,20}(?:/\d{12,20})?:[a-f0-9]{32}\b` },
+  prefixed('Brevo key', 'xkeysib-', '[a-f0-9]{64}-[A-Za-z0-9]{16}'),
+  { name: 'Mailchimp key', begins: [], source: String.raw`\b[a-f0-9]{32}-us\d{1,2}\b` },
+  prefixed('Sonar token', 'sqp_ squ_ sqa_', '[a-f0-9]{40}'),
+  prefixed('JFrog key', 'AKCp', '[A-Za-z0-9]{60,}'),
+  prefixed('Alibaba key', 'LTAI', String.raw`[A-Za-z0-9]{12,26}\b`),
+  prefixed('Tencent key', 'AKID', String.raw`[A-Za-z0-9]{32}\b`),
+  prefixed('Dynatrace token', 'dt0c01. dt0s16.', String.raw`[A-Z0-9]{24}\.[A-Z0-9]{64}`),
+  prefixed('Netlify token', 'nfp_', '[A-Za-z0-9]{36}'),
+  prefixed('Contentful token', 'CFPAT-', '[A-Za-z0-9_-]{43}'),
+  prefixed('Buildkite token', 'bkua_', '[a-f0-9]{40}'),
+  prefixed('LaunchDarkly key', 'sdk-', UUID),
+  prefixed('Fly token', 'fo1_ fm1_ fm2_ fm1r_ fm2r_', '[A-Za-z0-9+/_=-]{40,}'),
+  prefixed('NuGet key', 'oy2', String.raw`[a-z0-9]{43}\b`),
+  prefixed('Mapbox token', 'sk.eyJ', String.raw`[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}`),
+  prefixed('Vercel token', 'vcp_ vci_ vca_ vcr_ vck_ vercel_blob_rw_', '[A-Za-z0-9_]{24,}'),
+  {
+    name: 'Okta token',
+    begins: ['SSWS '],
+    source: String.raw`\bSSWS {1,4}[A-Za-z0-9_-]{30,}`,
+    rest: String.raw`[\w-]*`,
+  },
+  {
+    name: 'Google refresh token',
+    begins: ['1//0'],
+    source: String.raw`\b1//0[A-Za-z0-9_-]{30,}`,
+    rest: String.raw`[\w-]*`,
+  },
+  {
+    name: 'Azure signature',
+    begins: ['sig='],
+    source: String.raw`\bsig=(?:[A-Za-z0-9+/]|%2[BbFf]){42,44}(?:=|%3[Dd])`,
+    rest: '[A-Za-z0-9+/%]*',
+  },
+  prefixed('Cloudflare token', 'v1.0-', '[a-f0-9]{24}-[a-f0-9]{146}'),
+  prefixed('Cloudflare token', 'cfut_ cfat_', '[A-Za-z0-9]{40,}'),
+  {
+    name: 'Teams webhook',
+    begins: ['webhook.office.com/webhookb2/', 'outlook.office.com/webhook/'],
+    source: String.raw`\b(?:webhook\.office\.com/webhookb2|outlook\.office\.com/webhook)/[a-f0-9-]{36}@[a-f0-9-]{36}/IncomingWebhook/[a-f0-9]{32}`,
+    rest: String.raw`[\w@/-]*`,
+  },
+  {
+    name: 'Zapier webhook',
+    begins: ['hooks.zapier.com/'],
+    source: String.raw`\bhooks\.zapier\.com/hooks/catch/\d{4,}/[a-z0-9]{6,}`,
+    rest: String.raw`[\w/]*`,
+  },
   prefixed('Atlassian token', 'ATATT3 ATCTT3', '[A-Za-z0-9_=-]{50,}'),
   prefixed('Figma token', 'figd_', '[A-Za-z0-9_-]{36,}'),
   prefixed('Grafana token', 'glsa_ glc_', '[A-Za-z0-9_+/=]{32,}'),

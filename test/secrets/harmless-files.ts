@@ -148,6 +148,16 @@ const CODE = [
   "  token: crypto.randomBytes(32).toString('hex'),",
   '  secret: z.string().min(32).max(64),',
   '  apiKey: import.meta.env.VITE_API_KEY,',
+  "const stripe = Stripe('pk_live_51H8xKq2eZvKYlo2C9bLw2Kd3Xv8Rm');",
+  "STRIPE_PUBLIC_KEY = 'pk_test_TYooMQauvdEDq54NiTphI7jx'",
+  "stripe.api_key = 'sk_test_4eC39HqLyjWDarjtT1zdp7dc'",
+  "const token = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c';",
+  "SECRET_KEY = 'django-insecure-4k9x0w2v7b1n5m8q3z6c@p^t&y!u'",
+  'headers: { Authorization: `Bearer ${accessToken}` },',
+  "headers = {'Authorization': 'Bearer ' + token}",
+  '// curl -u user:password https://host.org',
+  'curl -u "$USER:$TOKEN" https://host.org/a',
+  '<add key="WebPagesVersion" value="3.0.0.0" /><add key="PageToken" value="home" />',
 ];
 
 const SETTINGS = [

@@ -31,7 +31,7 @@ function tokenFiles(token: string, at: number): CorpusFile[] {
   return [0, 2, 4].flatMap((step) => forms[(at + step) % forms.length] ?? []);
 }
 
-function tokensOf({ of }: Values): string[] {
+function tokensOf({ of, uuid }: Values): string[] {
   return [
     ...['ghp_', 'gho_', 'ghs_'].map((prefix) => prefix + of('word', 36)),
     `github_pat_${of('word', 22)}_${of('word', 59)}`,
@@ -67,6 +67,36 @@ function tokensOf({ of }: Values): string[] {
     `glsa_${of('word', 32)}_${of('hex', 8)}`,
     `figd_${of('word', 40)}`,
     `key-${of('hex', 32)}`,
+    `whsec_${of('word', 32)}`,
+    `gloas-${of('hex', 64)}`,
+    `glft-${of('word', 20)}`,
+    `ntn_${of('word', 46)}`,
+    `secret_${of('word', 43)}`,
+    `pat${of('word', 14)}.${of('hex', 64)}`,
+    `1/${of('digits', 16)}:${of('hex', 32)}`,
+    `xkeysib-${of('hex', 64)}-${of('word', 16)}`,
+    `${of('hex', 32)}-us14`,
+    `sqp_${of('hex', 40)}`,
+    `squ_${of('hex', 40)}`,
+    `AKCp${of('word', 69)}`,
+    `LTAI5t${of('word', 18)}`,
+    `AKID${of('word', 32)}`,
+    `dt0c01.${of('upper', 24)}.${of('upper', 64)}`,
+    `nfp_${of('word', 36)}`,
+    `CFPAT-${of('word', 43)}`,
+    `bkua_${of('hex', 40)}`,
+    `sdk-${uuid()}`,
+    `fo1_${of('word', 43)}`,
+    `fm2_${of('base64', 120)}`,
+    `oy2${of('hex', 43)}`,
+    `sk.eyJ${of('word', 60)}.${of('word', 22)}`,
+    `vcp_${of('word', 56)}`,
+    `SSWS 00${of('word', 40)}`,
+    `1//0${of('word', 60)}`,
+    `https://a.blob.core.windows.net/c?sv=2022-11-02&sig=${of('word', 40)}%2Fa%3D`,
+    `v1.0-${of('hex', 24)}-${of('hex', 146)}`,
+    `https://a.webhook.office.com/webhookb2/${uuid()}@${uuid()}/IncomingWebhook/${of('hex', 32)}/${uuid()}`,
+    `https://hooks.zapier.com/hooks/catch/${of('digits', 7)}/${of('hex', 7)}/`,
     `eyJ${of('word', 33)}.${of('word', 60)}.${of('word', 43)}`,
   ];
 }
@@ -147,6 +177,11 @@ function settingFiles(values: Values): CorpusFile[] {
     { path: '.yarnrc.yml', content: `npmAuthToken: "${values.uuid()}"\n` },
     { path: '.yarnrc', content: `"//registry.host.org/:_password" "x"\n_password=${of('base64', 24)}\n` },
     { path: 'settings.xml', content: `<server><id>a</id><password>${password()}</password></server>\n` },
+    { path: 'api.http', content: `GET https://api.host.org/v1\nAuthorization: Bearer ${of('word', 40)}\n` },
+    { path: 'src/call.py', content: `headers = {"Authorization": "Basic ${of('base64', 40)}"}\n` },
+    { path: 'scripts/upload.sh', content: `curl -sS -u deploy:${password()} -T a.tgz https://host.org/a\n` },
+    { path: 'docs/upload.md', content: `curl --user ana:${of('word', 24)} https://host.org/a\n` },
+    { path: 'web.config', content: `<add key="ApiSecret" value="${of('word', 32)}" />\n` },
     { path: 'auth.json', content: JSON.stringify({ tokens: 1, refresh_token: of('word', 50) }, null, 2) },
     { path: 'token.json', content: JSON.stringify({ token: of('word', 60), type: 'Bearer' }) },
   ];
