@@ -25,7 +25,7 @@ export const TOKENS = [
  * secret, a record may not.
  */
 export const LOG_SHAPES = [
-  new RegExp(PRIVATE_KEY, 'g'),
+  new RegExp(`${KEY_BEGIN}[\\s\\S]*?(?:${KEY_END}|$)`, 'g'),
   /\b(sk|pk|rk)[-_](live|test|proj|ant|or)?[-_]?[A-Za-z0-9_-]{16,}/g,
   /(?<=:\/\/[^\s:/@]{0,256}:)[^\s/@]{1,256}(?=@)/g,
   // Of a connection string the password is hidden, and which database it was is kept.

@@ -74,7 +74,7 @@ const INLINE = new RegExp(`(?:(?:${BREAK}|[ \\t\\r"'\`+,;]){0,32}${KEY_BODY})+`,
 const BEFORE_LINE = String.raw`(?:[^\s="'\`]{1,300}[:-][+-]?|[ \t]{0,40}(?:\d{1,9}[:|\t -]{1,4})?(?:[-+>#*|;%!]|//){0,4}[ \t]{0,8}["'\`([{]{0,3})`;
 const AFTER_LINE = `(?:${BREAK}|[^\\w\\n]){0,24}`;
 const LINE = new RegExp(
-  `^${BEFORE_LINE}(?:(?<body>${KEY_BODY}|=?[A-Za-z0-9+/]{2,16}={1,2}|=[A-Za-z0-9+/]{4})|[A-Za-z-]{4,16}: .{0,200})?${AFTER_LINE}$`,
+  `^${BEFORE_LINE}(?:(?<body>[A-Za-z0-9+/=_-]{8,}|=?[A-Za-z0-9+/]{2,16}={1,2}|=[A-Za-z0-9+/]{4})|[A-Za-z-]{4,16}: .{0,200})?${AFTER_LINE}$`,
 );
 const MAX_LINE = 1024;
 /** Headers and empty lines before a body. */
