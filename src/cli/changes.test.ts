@@ -183,10 +183,10 @@ test('a hint for what a command met is shown in full, also after long output', {
   using fixture = place();
   const chat = start(fixture, ['chat', '--mode', 'auto'], true);
   await chat.until('you>');
-  const command = 'mkdir d; touch d/f; seq 2000; python3 -c "import os; os.rename(\\"kept\\", \\"moved\\")"';
+  const command = 'mkdir d; touch d/f; seq 60; python3 -c "import os; os.rename(\\"kept\\", \\"moved\\")"';
   mkdirSync(join(fixture.workspace, 'kept'));
   chat.type(`/bash ${JSON.stringify({ command })}`);
-  await chat.until('more lines');
+  await chat.until('[exit code 1');
   chat.type('/exit');
   await chat.done;
   expect(chat.output()).toMatch(
