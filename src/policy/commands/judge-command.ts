@@ -16,6 +16,7 @@ import {
   type RuleLookup,
   type Ruling,
   refuse,
+  SENSITIVE,
 } from './command-judgement.ts';
 import { judgeInside } from './judge-inside.ts';
 import { judgeProgram, type ProgramJudgement } from './judge-program.ts';
@@ -160,5 +161,7 @@ function byRule({ verdict, rule, reason, ordinary }: RuleAnswer, { isOutside }: 
 
 function worstOf(parts: readonly CommandPart[]): CommandPart {
   const by = (answer: CommandPart['verdict']) => parts.find(({ verdict }) => verdict === answer);
-  return by('deny') ?? by('ask') ?? (parts[0] as CommandPart);
+  // A word may be no path: any other reason says more.
+  const refusal = parts.find(({ verdict, rule }) => verdict === 'deny' && rule !== SENSITIVE);
+  return refusal ?? by('deny') ?? by('ask') ?? (parts[0] as CommandPart);
 }
