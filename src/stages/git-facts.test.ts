@@ -52,15 +52,6 @@ test.each([
     'the repository has a format that this git does not know',
     () => git('.', 'config', 'core.repositoryFormatVersion', '99'),
   ],
-  [
-    'the workspace is a linked worktree',
-    () => {
-      const elsewhere = join(dirname(at.workspace), 'main');
-      git('.', 'clone', '-q', '.', elsewhere);
-      for (const path of ['.git', 'a.txt', 'sub']) rmSync(join(at.workspace, path), { recursive: true });
-      git(elsewhere, 'worktree', 'add', '-qf', '-b', 'w', at.workspace);
-    },
-  ],
   ['the workspace is a folder of a repository', () => renameSync(join(at.workspace, '.git'), join(at.root, '.git'))],
 ])('where git does not answer, all is lost that the session did not write: %s', async (_why, alter) => {
   commitIn('.');
@@ -68,6 +59,17 @@ test.each([
   alter();
   expect(await losing(OVERWRITE)).toEqual(BOTH);
   expect(await losing(OVERWRITE, (path) => path === 'a.txt')).toEqual(['sub/b.txt']);
+});
+
+test('in a linked worktree git answers: what is in a commit there is no loss', async () => {
+  commitIn('.');
+  const elsewhere = join(dirname(at.workspace), 'main');
+  git('.', 'clone', '-q', '.', elsewhere);
+  for (const path of ['.git', 'a.txt', 'sub']) rmSync(join(at.workspace, path), { recursive: true });
+  git(elsewhere, 'worktree', 'add', '-qf', '-b', 'w', at.workspace);
+  expect(await losing(OVERWRITE)).toEqual([]);
+  writeFileSync(join(at.workspace, 'a.txt'), 'in no commit\n');
+  expect(await losing(OVERWRITE)).toEqual(['a.txt']);
 });
 
 test.each([

@@ -80,7 +80,7 @@ test('edited arguments run as they were written, and a token that a command prin
   expect(readFileSync(join(server.workspace, 'a.txt'), 'utf8')).toBe(`${TOKEN}\n`);
   const command = `printf '%s%s\\n' ${TOKEN.slice(0, 4)} ${TOKEN.slice(4)}`;
   const { body } = await server.post('/v1/calls', { tool: 'bash', args: { command } });
-  expect(body.outcome.text).toMatch(/^\[secret: GitHub token, sha256:[0-9a-f]{8}\]/);
+  expect(body.outcome.text).toMatch(/^\[secret: value of a\.txt, sha256:[0-9a-f]{8}\]/);
   expect(body.outcome.text).not.toContain(TOKEN);
   expect(await log()).not.toContain(TOKEN);
 });
