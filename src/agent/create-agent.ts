@@ -11,7 +11,7 @@ import type { ToolExecutor } from '../runtime/executor.ts';
 import { answerCalls, callsOf } from './answer-calls.ts';
 import { type Budget, costOf } from './budget.ts';
 import { driveRun, type RunEnding, type RunEnvironment } from './drive-run.ts';
-import { readProjectNotes } from './project-notes.ts';
+import { type NoteText, type ProjectNotes, readProjectNotes, unfamiliarNotes } from './project-notes.ts';
 import { Session, wordsOf } from './session.ts';
 import { systemPrompt } from './system-prompt.ts';
 
@@ -25,6 +25,8 @@ export interface AgentOptions {
   readonly blobs?: BlobStore;
   /** The workspace, for its AGENTS.md and its skills. */
   readonly files?: Pick<Files, 'readText' | 'list'>;
+  /** Whether a person has agreed to such a text. With it, any other one counts as untrusted text in the session. */
+  readonly isAgreed?: (note: NoteText) => boolean;
   /** Default: 100 turns. */
   readonly budget?: Budget;
   /** Added to the system prompt. */
@@ -69,6 +71,7 @@ const MAX_OPEN_SESSIONS = 50;
 
 export function createAgent(options: AgentOptions): Agent {
   const { model, executor, store, blobs, files, budget = { turns: 100 }, clock = systemClock } = options;
+  const { isAgreed = () => true } = options;
   const ready = new Map<string, Session>();
   const busy = new Set<string>();
 
@@ -76,9 +79,11 @@ export function createAgent(options: AgentOptions): Agent {
     run(id, text, runOptions = {}) {
       return alone(id, async () => {
         const session = await opened(id, runOptions);
-        const parts = await partsFor(id, runOptions);
+        const notes = await readNotes();
+        const parts = partsFor(id, notes, runOptions);
         await answerOpenCalls(session, parts);
-        await session.begin(text, model, runOptions.by ?? null);
+        const unfamiliar = notes === undefined ? [] : unfamiliarNotes(notes, isAgreed);
+        await session.begin(text, { model, by: runOptions.by ?? null, unfamiliar });
         return outcomeOf(session, await driveRun(session, parts));
       });
     },
@@ -86,7 +91,7 @@ export function createAgent(options: AgentOptions): Agent {
       return alone(id, async () => {
         const session = await opened(id, runOptions);
         if (session.run === undefined) return null;
-        return outcomeOf(session, await driveRun(session, await partsFor(id, runOptions)));
+        return outcomeOf(session, await driveRun(session, partsFor(id, await readNotes(), runOptions)));
       });
     },
   };
@@ -120,8 +125,15 @@ export function createAgent(options: AgentOptions): Agent {
     return session;
   }
 
-  async function partsFor(id: string, { signal, pause, onEvent }: RunOptions): Promise<RunEnvironment> {
-    const notes = files === undefined ? undefined : await readProjectNotes(files);
+  async function readNotes(): Promise<ProjectNotes | undefined> {
+    return files === undefined ? undefined : readProjectNotes(files);
+  }
+
+  function partsFor(
+    id: string,
+    notes: ProjectNotes | undefined,
+    { signal, pause, onEvent }: RunOptions,
+  ): RunEnvironment {
     const onDelta = (data: TurnDelta) => {
       onEvent?.({ type: 'message.streamed', session: id, callId: null, at: clock.now(), data });
     };

@@ -25,7 +25,7 @@ test.each([
   ['description: not opened\n---\n', ''],
 ])('of %j the description is %j', async (text, about) => {
   const { skills } = await readProjectNotes(skillFiles([text]).files);
-  expect(skills[0]).toEqual({ path: '.claude/skills/s0/SKILL.md', about });
+  expect(skills[0]).toMatchObject({ path: '.claude/skills/s0/SKILL.md', about });
 });
 
 test('no more skills are read than shown, and front matter that is not closed does not hold them up', async () => {

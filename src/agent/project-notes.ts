@@ -4,8 +4,16 @@ import type { Files } from '../kernel/world/workspace.ts';
 
 /** Notes of the workspace about itself: guidance for the model, which grants no permission. */
 export interface ProjectNotes {
-  readonly instructions: { readonly path: string; readonly text: string; readonly secret: string } | undefined;
-  readonly skills: readonly { readonly path: string; readonly about: string }[];
+  readonly instructions: (NoteText & { readonly text: string; readonly secret: string }) | undefined;
+  /** Of a file that is its own description only the name is read. */
+  readonly skills: readonly (Partial<NoteText> & { readonly path: string; readonly about: string })[];
+}
+
+/** A text of the workspace that the model is given, by which a person may have agreed to it. */
+export interface NoteText {
+  readonly path: string;
+  /** SHA-256 of the whole text, in hex. */
+  readonly digest: string;
 }
 
 const INSTRUCTIONS = ['AGENTS.md', 'CLAUDE.md'];
@@ -20,6 +28,16 @@ export async function readProjectNotes(files: Pick<Files, 'readText' | 'list'>):
   return { instructions: await instructionsIn(files), skills };
 }
 
+/** Returns the paths of the texts in these notes to which no person has agreed. */
+export function unfamiliarNotes(
+  { instructions, skills }: ProjectNotes,
+  isAgreed: (note: NoteText) => boolean,
+): string[] {
+  const notes: readonly (Partial<NoteText> | undefined)[] = [instructions, ...skills];
+  const texts = notes.filter((note): note is NoteText => note?.path !== undefined && note.digest !== undefined);
+  return texts.filter((note) => !isAgreed(note)).map(({ path }) => path);
+}
+
 async function instructionsIn(files: Pick<Files, 'readText'>): Promise<ProjectNotes['instructions']> {
   for (const path of INSTRUCTIONS) {
     const read = await files.readText(path);
@@ -30,7 +48,12 @@ async function instructionsIn(files: Pick<Files, 'readText'>): Promise<ProjectNo
       ? `${whole.slice(0, withoutHalfPair(whole, MAX_CHARS))}\n[The rest is left out; read ${path} for it.]`
       : whole;
     // Derived from the text, and still impossible to guess: no text contains its own hash.
-    return { path, text, secret: hash('sha256', `${path}:${version}`, 'hex').slice(0, 10) };
+    return {
+      path,
+      digest: hash('sha256', whole, 'hex'),
+      text,
+      secret: hash('sha256', `${path}:${version}`, 'hex').slice(0, 10),
+    };
   }
   return undefined;
 }
@@ -47,15 +70,16 @@ async function skillsIn(
     if (skills.length >= most) break;
     const isFile = type === 'file';
     const path = `${folder}/${name}${isFile ? '' : '/SKILL.md'}`;
-    const described = isFile && !name.endsWith('.md') ? '' : await about(path);
-    if (isFile || described !== undefined) skills.push({ path, about: described ?? '' });
+    const described = isFile && !name.endsWith('.md') ? undefined : await describe(path);
+    if (isFile || described !== undefined) skills.push({ path, about: '', ...described });
   }
   return skills;
 
-  async function about(path: string): Promise<string | undefined> {
+  async function describe(path: string): Promise<{ about: string; digest: string } | undefined> {
     const read = await files.readText(path);
     if (!read.ok) return undefined;
-    return descriptionIn(read.value.text.slice(0, 4000)).slice(0, 300);
+    const { text } = read.value;
+    return { about: descriptionIn(text.slice(0, 4000)).slice(0, 300), digest: hash('sha256', text, 'hex') };
   }
 }
 

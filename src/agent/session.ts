@@ -13,6 +13,13 @@ export interface RunProgress {
   readonly usage: Usage;
 }
 
+interface RunStart {
+  readonly model: { readonly name: string; readonly scripted: boolean };
+  readonly by: string | null;
+  /** Notes in the prompt to which no person has agreed. */
+  readonly unfamiliar: readonly string[];
+}
+
 /**
  * A session as its agent sees it, built from the log alone, so that every process sees the same. Events are recorded
  * before they are announced.
@@ -76,13 +83,12 @@ export class Session {
   }
 
   /** Records a run and the message it answers, both or neither. An open run continues with the new message. */
-  async begin(
-    text: string,
-    { name: model, scripted }: { name: string; scripted: boolean },
-    by: string | null,
-  ): Promise<void> {
+  async begin(text: string, { model: { name: model, scripted }, by, unfamiliar }: RunStart): Promise<void> {
     const added = this.#added({ role: 'user', text, from: 'person' }, by);
-    const started = this.#event('run.started', { model, scripted });
+    const started = this.#event('run.started', {
+      ...{ model, scripted },
+      ...(unfamiliar.length > 0 && { unfamiliar }),
+    });
     await this.#append(this.#run === undefined ? [started, added] : [added]);
   }
 

@@ -74,7 +74,14 @@ export const recordedEvent = z.discriminatedUnion('type', [
     by: z.string().nullable().optional(),
   }),
   recorded('results.added', ofNone, { results: z.array(z.unknown()) }),
-  recorded('run.started', ofNone, { model: z.string(), scripted: z.boolean() }),
+  recorded('run.started', ofNone, {
+    model: z.string(),
+    scripted: z.boolean(),
+    unfamiliar: z
+      .array(z.string())
+      .optional()
+      .describe('Notes and skills in the prompt to whose text nobody has agreed'),
+  }),
   recorded('run.finished', ofNone, {
     reason: z.enum(['done', 'stopped', 'budget', 'loop', 'refused', 'failed']),
     message: z.string().describe("Why, where it was not the model's own end"),

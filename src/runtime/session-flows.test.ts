@@ -65,6 +65,22 @@ test('a call that would send is asked about once a file was read and a page came
   ]);
 });
 
+test('a note to which nobody has agreed is untrusted text from the beginning of the run', async () => {
+  const store = new MemoryStore();
+  const { call, asked } = start(store);
+  const data = { model: 'm', scripted: true, unfamiliar: ['AGENTS.md'] };
+  await store.append('s', [{ type: 'run.started', callId: null, at: 1, data }]);
+  await call('page', GET);
+  expect(asked).toEqual([]);
+  await call('file', { path: 'src/a.ts' });
+  await call('page', POST);
+  expect(asked).toEqual([
+    expect.stringMatching(
+      /got text from https:.*, AGENTS\.md, to which nobody has agreed \(toolwright paths agree\)\.$/,
+    ),
+  ]);
+});
+
 test('a yes to a host holds for the session, and a no runs nothing', async () => {
   const store = new MemoryStore();
   const { call, asked } = start(store);

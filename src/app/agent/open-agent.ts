@@ -4,7 +4,7 @@ import type { App } from '../open-app.ts';
 
 /** An agent with the app's tools, store and limits. */
 export function openAgent(app: App, model: Model): Agent {
-  const { loaded, executor, store, blobs, context, workspace } = app;
+  const { loaded, executor, store, blobs, context, workspace, decisions } = app;
   const { maxTurns, maxTokens, maxCost, maxMinutes } = loaded.config;
   const reader = { callId: 'project-notes', session: 'project-notes', workingDir: context.workingDir, timeout: 10 };
   const files = workspace.files({ ...reader, signal: new AbortController().signal, admitted: null });
@@ -15,6 +15,7 @@ export function openAgent(app: App, model: Model): Agent {
     blobs,
     context,
     files,
+    isAgreed: ({ path, digest }) => decisions.of(workspace.root, path).some((made) => made.digest === digest),
     budget: {
       turns: maxTurns,
       ...(maxTokens !== null && { tokens: maxTokens }),

@@ -78,8 +78,11 @@ export type StoredEvent = NewEvent & { readonly session: string; readonly seq: n
 export interface SessionEventData {
   /** `workspace` is a name that holds on every machine, never a path. */
   'session.created': { workspace: string; title: string | null; agent: string | null; by: string | null };
-  /** An agent began to work on the session's last message. Until it finished, the run can be taken up again. */
-  'run.started': { model: string; scripted: boolean };
+  /**
+   * An agent began to work on the session's last message. Until it finished, the run can be taken up again. `unfamiliar`: notes and skills of the workspace that the model was given, and to
+   * whose text no person has agreed.
+   */
+  'run.started': { model: string; scripted: boolean; unfamiliar?: readonly string[] };
   /** `notice` is a note of the runtime to the model, which a person may read too. */
   'message.added': {
     messageId: string;

@@ -39,6 +39,11 @@ export function flowAfter(
   switch (event.type) {
     case 'call.started':
       return afterStart(flow, event.data as EventData['call.started']);
+    case 'run.started': {
+      const { unfamiliar = [] } = event.data as EventData['run.started'];
+      const notes = unfamiliar.map((path) => `${shorten(path)}, to which nobody has agreed (toolwright paths agree)`);
+      return { ...flow, untrusted: latest(flow.untrusted, notes) };
+    }
     case 'approval.requested': {
       const { approvalId, shown } = event.data as EventData['approval.requested'];
       const asked = destinationsIn(shown?.verdicts);
