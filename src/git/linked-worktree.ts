@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import { holdsGitCredential } from './credentials.ts';
+import { gitCredentialsIn } from './credentials.ts';
 import { parseGitdir } from './settings.ts';
 
 /** Access to files of the host that lie outside the workspace. */
@@ -25,10 +25,10 @@ export function linkedRepository(workspace: string, { read, realPath }: GitDataR
   const repository = dirname(dirname(own));
   if (!/\.(?:git|bare)$/.test(repository) || isWithin(own, workspace) || isWithin(workspace, repository)) return null;
   if (realPath(read(`${own}/gitdir`).trim()) !== file) return null;
-  const config = `${repository}/config`;
-  // Submodules have configurations of their own in there.
-  if (realPath(`${repository}/modules`) !== null) return null;
-  return holdsGitCredential(config, Buffer.from(read(config))) ? null : repository;
+  // Submodules and worktrees may have configurations of their own in there.
+  const others = ['modules', 'config.worktree', `worktrees/${basename(own)}/config.worktree`];
+  if (others.some((name) => realPath(`${repository}/${name}`) !== null)) return null;
+  return gitCredentialsIn(read(`${repository}/config`)).length > 0 ? null : repository;
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -97,8 +97,9 @@ function isAboutCommands({ patterns, hosts, text }: Rule): boolean {
  * Returns one of the user's rules, one with a wildcard if there is any, when these cover the whole command: each part is allowed by one or has no effect of its
  * own, and nothing changes what the words mean.
  */
-function coverOf({ parts }: CommandJudgement, { env = [] }: ProcessRun): string | undefined {
-  if (!parts.every(isCovered) || !env.every((name) => isHarmlessVariable(name))) return undefined;
+function coverOf({ parts }: CommandJudgement, { env = [], riskyEnv = [] }: ProcessRun): string | undefined {
+  if (!parts.every(isCovered) || riskyEnv.length > 0 || !env.every((name) => isHarmlessVariable(name)))
+    return undefined;
   const rules = parts.flatMap(({ allowedBy, rule }) => (allowedBy === 'user' ? [rule] : []));
   return rules.find((rule) => !isExactRule(rule)) ?? rules[0];
 }
@@ -153,9 +154,9 @@ function refuseVariables({ env = [], riskyEnv = [] }: ProcessRun): AccessJudgeme
 }
 
 /** Judges variables, which are beside the command line and may change what it runs. */
-function judgeVariables({ env = [] }: ProcessRun): AccessJudgement[] {
+function judgeVariables({ env = [], riskyEnv = [] }: ProcessRun): AccessJudgement[] {
   return env
-    .filter((name) => isObeyedVariable(name) && !isHarmlessVariable(name))
+    .filter((name) => riskyEnv.includes(name) || (isObeyedVariable(name) && !isHarmlessVariable(name)))
     .map((name) => askAboutVariable(name, `The variable ${name} may change what runs, whatever the rules say.`));
 }
 

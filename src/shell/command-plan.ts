@@ -72,7 +72,7 @@ export function readCommandPlan(source: string): CommandPlan {
     if (script.isUnread) unread.push(text);
     if (shell !== 'bash' && !(script.isPlain && LIKE_BASH.test(shell)))
       why.push({ text, reason: `${shell} may parse it differently from bash` });
-    const room = MAX_COMMANDS - uses.length;
+    const room = Math.max(0, MAX_COMMANDS - uses.length);
     for (const command of script.commands.slice(0, room)) {
       const names: string[] = [];
       namesByCommand.set(command, names);

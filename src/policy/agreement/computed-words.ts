@@ -21,8 +21,8 @@ const MAX_NESTED = 4;
 export function programsComputedBy(plan: CommandPlan, folder: string): (path: string) => boolean {
   const words = computedBy(plan, 0);
   const place = changesFolder(plan.source) ? ANY : folder;
-  const tests = words.map((word) => pathPattern(word, place));
-  return (path) => tests.some((test) => test.test(path));
+  const tests = words.map((word) => pathMatcher(word, place));
+  return (path) => tests.some((matches) => matches(path.toLowerCase()));
 }
 
 function computedBy({ uses, source }: CommandPlan, depth: number): string[] {
@@ -72,7 +72,7 @@ function isInstalled({ seen }: ShellWord, source: string): boolean {
 }
 
 /** A word that an option carries counts behind its `=`, and one that goes up from a computed folder may be anywhere. */
-function pathPattern(word: string, folder: string): RegExp {
+function pathMatcher(word: string, folder: string): (path: string) => boolean {
   let text = word.replace(/^-[^=]*=/, '').replace(/["'\\]/g, '');
   for (let depth = 0; depth < MAX_NESTED; depth++) text = text.replace(COMPUTED, ANY);
   text = text.replace(/[^/]+(?=\/|$)/g, (name) => (/[$`(){}]/.test(name) ? ANY : name));
@@ -84,6 +84,23 @@ function pathPattern(word: string, folder: string): RegExp {
     : folder === ANY
       ? `${ANY}${path.replace(/^(?:\.\.\/)+/, '')}`
       : posix.join(folder, path);
-  const parts = whole.split(/\0+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}(?:\\.\\w{1,5}|/(?:index|__main__|__init__|main)\\.\\w{1,5})?$`, 'is');
+  const parts = whole.toLowerCase().split(/\0+/);
+  return (path) => [path, path.replace(ENDING, ''), path.replace(MAIN_FILE, '')].some((each) => isMadeOf(parts, each));
+}
+
+const ENDING = /\.\w{1,5}$/;
+const MAIN_FILE = /\/(?:index|__main__|__init__|main)\.\w{1,5}$/;
+
+/** Whether a text has these parts in their order, with anything between them. In time linear in the text, whatever the parts are. */
+function isMadeOf([first = '', ...rest]: readonly string[], text: string): boolean {
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    at = text.indexOf(part, at);
+    if (at === -1) return false;
+    at += part.length;
+  }
+  return at <= text.length - last.length;
 }

@@ -31,16 +31,16 @@ export function judgeUnagreed(
   const root = context.workingDir;
   const folder = posix.relative(root, posix.resolve(root, run.cwd ?? '.'));
   const named = running.length === 0 ? [] : filesRunBy(planOfRun(run), folder, unagreed);
+  const scripted = running.some(runsScripts) ? scriptFiles(unagreed) : [];
   return running.flatMap((program) => {
     const obeyed = files.filter((path) => obeysFile(program, path));
-    const paths = [...new Set([...named, ...folders, ...obeyed, ...scriptFiles(unagreed, program)])];
+    const paths = [...new Set([...named, ...folders, ...obeyed, ...(runsScripts(program) ? scripted : [])])];
     return paths.length === 0 ? [] : [refusal(program, paths)];
   });
 }
 
-/** The files that scripts of the project name, for a program that runs such scripts. */
-function scriptFiles(unagreed: UnagreedTexts, program: string): readonly string[] {
-  if (!runsScripts(program)) return [];
+/** The files that scripts of the project name. */
+function scriptFiles(unagreed: UnagreedTexts): readonly string[] {
   return unagreed.scripts.flatMap(({ path, text }) => filesRunBy(readCommandPlan(text), posix.dirname(path), unagreed));
 }
 

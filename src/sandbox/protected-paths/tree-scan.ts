@@ -52,8 +52,14 @@ export function createTreeScan(options: TreeScanOptions): TreeScan {
     const scan = scanOf(workspace);
     const { policy } = scan;
     const { content } = scan.tree;
-    const { folders, found, stands } = await walk(workspace, scan);
-    await settle(content, { maxWaitMs, onWait });
+    let walked = await walk(workspace, scan);
+    if (content.waiting > 0) {
+      await settle(content, { maxWaitMs, onWait });
+      // Names may have come meanwhile, and what is not watched is looked at again.
+      walked = await walk(workspace, scan);
+      await settle(content, { maxWaitMs, onWait });
+    }
+    const { folders, found, stands } = walked;
     const byContent = hiddenByContent(policy, content, folders);
     const hidden = new Set(byContent.map(({ path }) => path));
     const named = [...found.filter(({ path }) => !hidden.has(path)), ...byContent];
@@ -134,7 +140,7 @@ function hiddenByContent(
 /** Targets that stay hidden: a run can rename the symlink whose name made its target secret. */
 async function stillHidden(
   workspace: string,
-  { targets }: WorkspaceScan,
+  { policy, targets }: WorkspaceScan,
   found: readonly ProtectedPath[],
 ): Promise<ProtectedPath[]> {
   const paths = new Set(found.map(({ path }) => path));
@@ -145,7 +151,8 @@ async function stillHidden(
   }
   const yielder = createYielder();
   const still: ProtectedPath[] = [];
-  for (const each of [...targets.values()].filter(({ path }) => !paths.has(path))) {
+  const gone = ({ path }: ProtectedPath) => !paths.has(path) && policy.countedSecrets(path) !== 'none';
+  for (const each of [...targets.values()].filter(gone)) {
     if (statOf(`${workspace}/${each.path}`) !== undefined) still.push(each);
     if (yielder.isDue()) await yielder.pause();
   }

@@ -113,7 +113,7 @@ export class AgentFiles {
 
 /** Where letter case does not count, two spellings are one file. */
 function keyOf(path: string): string {
-  return path.toLowerCase();
+  return process.platform === 'linux' ? path : path.toLowerCase();
 }
 
 function lineOf({ path, isMoved, before }: NotedChange): AgentFileLine {

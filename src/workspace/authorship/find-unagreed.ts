@@ -34,7 +34,9 @@ export async function findUnagreed({ root, record, decisions }: AgreementSources
   }
   const files = [...found].sort();
   const scripts = files.length + folders.size === 0 ? [] : findScripts(root, files);
-  return { files, programs: files.filter(isProgram), folders: [...folders], scripts };
+  // Which of them runs one of these files is not known then.
+  if (scripts === null) folders.add('.');
+  return { files, programs: files.filter(isProgram), folders: [...folders], scripts: scripts ?? [] };
 
   function isProgram(path: string): boolean {
     const now = wholeContent(root, path);

@@ -7,6 +7,7 @@ import { wholeContent } from './whole-content.ts';
 
 const MAX_FOLDERS = 2_000;
 const MAX_SCRIPTS = 5_000;
+const MAX_CHARACTERS = 300_000;
 
 /** Files with command lines, one on each line. */
 const BY_LINE = ['Makefile', 'makefile', 'GNUmakefile', 'justfile', 'Justfile', 'Taskfile.yml', 'tox.ini', 'Procfile'];
@@ -20,16 +21,21 @@ const DESCRIBING = new Set(
   resolutions workspaces autoload require`.split(/\s+/),
 );
 
-/** The command lines of the project that may name one of these files: in the folders above them, and in the packages of a workspace of npm. */
-export function findScripts(root: WorkspaceRoot, files: readonly string[]): ProjectScript[] {
+/**
+ * The command lines of the project that may name one of these files: in the folders above them, and in the packages of a workspace of npm.
+ * Null where they are too many to be read.
+ */
+export function findScripts(root: WorkspaceRoot, files: readonly string[]): ProjectScript[] | null {
   const folders = new Set(['', ...files.flatMap((path) => foldersAbove(path)), ...packageFolders(root)]);
+  if (folders.size > MAX_FOLDERS) return null;
   const scripts: ProjectScript[] = [];
-  for (const folder of [...folders].slice(0, MAX_FOLDERS)) {
+  for (const folder of folders) {
     const at = (name: string): string => (folder === '' ? name : `${folder}/${name}`);
     for (const path of BY_KEY.map(at)) scripts.push(...valuesIn(textOf(root, path)).map((text) => ({ path, text })));
     for (const path of BY_LINE.map(at)) scripts.push(...linesIn(textOf(root, path)).map((text) => ({ path, text })));
   }
-  return scripts.slice(0, MAX_SCRIPTS);
+  const characters = scripts.reduce((sum, { text }) => sum + text.length, 0);
+  return scripts.length > MAX_SCRIPTS || characters > MAX_CHARACTERS ? null : scripts;
 }
 
 function textOf(root: WorkspaceRoot, path: string): string {
@@ -39,6 +45,7 @@ function textOf(root: WorkspaceRoot, path: string): string {
 
 function linesIn(text: string): string[] {
   return text
+    .replace(/\\\r?\n\s*/g, ' ')
     .split('\n')
     .map((line) => asShell(line.replace(/^[\s@+-]+/, '').trimEnd()))
     .filter((line) => line !== '' && !line.startsWith('#'));
